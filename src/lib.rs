@@ -1,1 +1,32 @@
+//! parsynth
+mod artifact;
+mod codec;
+mod decode;
+mod encode;
+mod error;
+mod history;
+mod layout;
+mod metadata;
+mod model;
+mod params;
+mod report;
+mod rng;
+mod sample;
+mod sampling;
+mod synthesizer;
+mod table;
+mod tasks;
+mod train;
 
+pub use artifact::ArtifactError;
+pub use codec::identifier::IdentifierError;
+pub use error::{Error, Result};
+pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
+pub use model::ModelError;
+pub use params::OptionError;
+pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
+pub use sampling::SampleOptions;
+pub use synthesizer::{ParSynthesizer, ParSynthesizerBuilder};
+pub use table::{TableError, read_csv, read_parquet, write_csv, write_parquet};
+pub use tch::Device;
+pub use train::TrainError;

@@ -1,0 +1,608 @@
+//! Numbers: how a column's values become a class plus a normal score, and come back.
+//! In: plain values, NaN where missing. Out: [`Target`]s for the network's heads, and values again.
+//!
+//! A value is *missing*, the *same* as the row before, an *atom* (an exact value that recurs), or *continuous*:
+//! mapped by the column's empirical distribution to a uniform share and on to a standard normal score. A rounded
+//! value stands for an interval of scores, so its likelihood is exact.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "scores are handed to the network in f32; counts fit u32"
+)]
+
+use super::normal;
+
+/// How a value column is told apart from noise: all shares and counts below.
+const ATOMS_IF_AT_MOST_DISTINCT: usize = 20;
+const ATOM_SHARE: f64 = 0.02;
+const ATOM_COUNT: usize = 5;
+const ATOM_SEQUENCES: usize = 3;
+const ATOM_OVER_NEIGHBOURS: f64 = 3.0;
+const SAME_SHARE: f64 = 0.05;
+/// Decimals looked for, from none to this many.
+const MOST_DECIMALS: u32 = 6;
+/// Whole numbers up to here are exact in f64.
+const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
+/// The narrowest interval of scores that a value stands for; a floor for the likelihood of one value.
+const NARROWEST_INTERVAL: f64 = 2e-3;
+/// Knots kept of an empirical distribution.
+const MOST_KNOTS: usize = 2_000;
+
+/// The grid on which all values of a column lie: `(first + step * k) / 10^decimals`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Grid {
+    pub(crate) decimals: u32,
+    pub(crate) first: f64,
+    pub(crate) step: f64,
+}
+
+impl Grid {
+    /// The coarsest decimal grid that holds every value, if one of at most six decimals does.
+    fn fit(distinct: &[f64]) -> Option<Grid> {
+        let largest = distinct.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+        // Eight units in the last place: what a sum of a few decimals may be off by.
+        let tolerance = 8.0 * f64::EPSILON * largest;
+        let decimals = (0..=MOST_DECIMALS).find(|&decimals| {
+            let scale = 10_f64.powi(decimals as i32);
+            largest * scale < EXACT_WHOLE
+                && distinct
+                    .iter()
+                    .all(|v| ((v * scale).round() / scale - v).abs() <= tolerance)
+        })?;
+        let scale = 10_f64.powi(decimals as i32);
+        let wholes: Vec<i64> = distinct
+            .iter()
+            .map(|v| (v * scale).round() as i64)
+            .collect();
+        let step = wholes.windows(2).fold(0, |divisor, pair| {
+            greatest_common_divisor(divisor, pair[1] - pair[0])
+        });
+        Some(Grid {
+            decimals,
+            first: wholes[0] as f64,
+            step: step.max(1) as f64,
+        })
+    }
+
+    /// Distance between neighbouring grid points.
+    pub(crate) fn resolution(&self) -> f64 {
+        self.step / self.scale()
+    }
+
+    fn scale(&self) -> f64 {
+        10_f64.powi(self.decimals as i32)
+    }
+
+    /// The nearest grid point, as the very float its decimal text would read.
+    pub(crate) fn round(&self, value: f64) -> f64 {
+        let steps = ((value * self.scale() - self.first) / self.step).round();
+        (self.first + self.step * steps) / self.scale()
+    }
+}
+
+fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
+
+/// A monotone map between values and standard normal scores, through the empirical distribution function.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct QuantileMap {
+    /// Increasing values.
+    pub(crate) knots: Vec<f64>,
+    /// The distribution function at each knot, increasing from 0 to 1.
+    pub(crate) shares: Vec<f64>,
+    /// Shares are kept this far from 0 and 1, so that scores stay finite.
+    pub(crate) margin: f64,
+}
+
+/// Where the knots of a map lie between the distinct values of rounded data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KnotPlacement {
+    /// Half way between neighbours: mass flows into gaps of the data, as for a measured quantity.
+    Midpoints,
+    /// At half a grid step around each value: nothing falls where no value was seen, as between two seasons.
+    Tight,
+}
+
+impl QuantileMap {
+    fn fit(
+        distinct: &[f64],
+        counts: &[usize],
+        resolution: f64,
+        support: bool,
+        placement: KnotPlacement,
+    ) -> QuantileMap {
+        let total: usize = counts.iter().sum();
+        let n = total.max(1) as f64;
+        let mut knots = Vec::with_capacity(distinct.len() + 1);
+        let mut shares = Vec::with_capacity(distinct.len() + 1);
+        let mut below = 0_usize;
+        if let [only] = distinct {
+            let half = if resolution > 0.0 {
+                resolution / 2.0
+            } else {
+                (only.abs() * 1e-6).max(1e-6)
+            };
+            (knots, shares) = (vec![only - half, only + half], vec![0.0, 1.0]);
+        } else if support || (resolution > 0.0 && placement == KnotPlacement::Midpoints) {
+            for (i, &value) in distinct.iter().enumerate() {
+                let knot = match i {
+                    0 if support => value - (distinct[1] - value) / 2.0,
+                    0 => value - resolution / 2.0,
+                    _ => f64::midpoint(distinct[i - 1], value),
+                };
+                knots.push(knot);
+                shares.push(below as f64 / n);
+                below += counts[i];
+            }
+            let (before, last) = (distinct[distinct.len() - 2], distinct[distinct.len() - 1]);
+            knots.push(if support {
+                last + (last - before) / 2.0
+            } else {
+                last + resolution / 2.0
+            });
+            shares.push(1.0);
+        } else if resolution > 0.0 {
+            for (&value, &count) in distinct.iter().zip(counts) {
+                for (end, seen) in [(-0.5, below), (0.5, below + count)] {
+                    knots.push(value + end * resolution);
+                    shares.push(seen as f64 / n);
+                }
+                below += count;
+            }
+        } else {
+            for (&value, &count) in distinct.iter().zip(counts) {
+                knots.push(value);
+                shares.push((below as f64 + count as f64 / 2.0) / n);
+                below += count;
+            }
+        }
+        let (knots, shares) = thin(knots, shares);
+        QuantileMap {
+            knots,
+            shares,
+            margin: (0.25 / n).min(0.01),
+        }
+    }
+
+    /// The standard normal score of a value; values beyond the knots get the outermost scores.
+    pub(crate) fn score(&self, value: f64) -> f64 {
+        let share = interpolate(value, &self.knots, &self.shares);
+        normal::quantile(share.clamp(self.margin, 1.0 - self.margin))
+    }
+
+    /// The value at a standard normal score.
+    pub(crate) fn value(&self, score: f64) -> f64 {
+        interpolate(normal::distribution(score), &self.shares, &self.knots)
+    }
+}
+
+/// Keeps at most [`MOST_KNOTS`] knots, evenly by rank, the outermost always.
+fn thin(knots: Vec<f64>, shares: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
+    if knots.len() <= MOST_KNOTS {
+        return (knots, shares);
+    }
+    let last = knots.len() - 1;
+    (0..MOST_KNOTS)
+        .map(|i| {
+            let at = i * last / (MOST_KNOTS - 1);
+            (knots[at], shares[at])
+        })
+        .unzip()
+}
+
+/// Piecewise linear interpolation over increasing `x`, constant outside. Repeated `x` gives the upper `y`.
+fn interpolate(at: f64, x: &[f64], y: &[f64]) -> f64 {
+    let after = x.partition_point(|&knot| knot <= at);
+    if after == 0 {
+        return y[0];
+    }
+    if after == x.len() {
+        return y[x.len() - 1];
+    }
+    let (left, right) = (x[after - 1], x[after]);
+    y[after - 1] + (y[after] - y[after - 1]) * ((at - left) / (right - left))
+}
+
+/// What a number is to the network: a class and, for the continuous class, an interval of scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Target {
+    pub(crate) class: u32,
+    /// Lower end of the interval of scores.
+    pub(crate) low: f32,
+    /// Upper end of the interval of scores.
+    pub(crate) high: f32,
+    /// What turns the interval's probability into a density in the column's unit, in nats; 0 for rounded values.
+    pub(crate) log_density: f32,
+}
+
+/// Everything learned about one stream of numbers: classes, grid, range, distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NumberCodec {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) grid: Option<Grid>,
+    /// All values there are, when they are few and recur; empty otherwise.
+    pub(crate) support: Vec<f64>,
+    pub(crate) has_missing: bool,
+    pub(crate) has_same: bool,
+    pub(crate) atoms: Vec<f64>,
+    /// The distribution of the values that are no atoms; none when every value is one.
+    pub(crate) continuous: Option<QuantileMap>,
+}
+
+/// What decides how a [`NumberCodec`] is fitted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NumberOptions {
+    /// The share of rows that repeat the row before; above 5 % "same" becomes a class.
+    pub(crate) same_share: f64,
+    pub(crate) placement: KnotPlacement,
+}
+
+/// Distinct values in order, how many rows hold each, and in how many sequences each is seen.
+struct Distinct {
+    values: Vec<f64>,
+    rows: Vec<usize>,
+    sequences: Vec<usize>,
+}
+
+impl Distinct {
+    fn count(values: &[f64], sequence: &[u32]) -> Distinct {
+        let mut cells: Vec<(f64, u32)> = values
+            .iter()
+            .zip(sequence)
+            .filter(|(v, _)| !v.is_nan())
+            .map(|(&v, &s)| (v, s))
+            .collect();
+        cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut distinct = Distinct {
+            values: Vec::new(),
+            rows: Vec::new(),
+            sequences: Vec::new(),
+        };
+        for run in cells.chunk_by(|a, b| a.0 == b.0) {
+            distinct.values.push(run[0].0);
+            distinct.rows.push(run.len());
+            distinct
+                .sequences
+                .push(run.chunk_by(|a, b| a.1 == b.1).count());
+        }
+        distinct
+    }
+}
+
+impl NumberCodec {
+    /// Learns from `values` (NaN is missing); `sequence` tells whose each value is.
+    pub(crate) fn fit(values: &[f64], sequence: &[u32], options: NumberOptions) -> NumberCodec {
+        let has_missing = values.iter().any(|v| v.is_nan());
+        let distinct = Distinct::count(values, sequence);
+        if distinct.values.is_empty() {
+            return NumberCodec::all_missing();
+        }
+        let Distinct {
+            values: seen,
+            rows,
+            sequences,
+        } = &distinct;
+        let total: usize = rows.iter().sum();
+        let grid = Grid::fit(seen);
+        let resolution = grid.as_ref().map_or(0.0, Grid::resolution);
+        let several = sequence.windows(2).any(|pair| pair[0] != pair[1]);
+        // A value repeated along one sequence is no recurring value: evidence is counted in sequences.
+        let evidence = if several { sequences } else { rows };
+        let finite =
+            seen.len() > ATOMS_IF_AT_MOST_DISTINCT && is_finite_support(seen, evidence, resolution);
+        let is_atom = |i: usize| {
+            seen.len() <= ATOMS_IF_AT_MOST_DISTINCT
+                || (rows[i] as f64 >= ATOM_SHARE * total as f64
+                    && rows[i] >= ATOM_COUNT
+                    && (!several || sequences[i] >= ATOM_SEQUENCES)
+                    && rows[i] as f64 >= ATOM_OVER_NEIGHBOURS * median_of_neighbours(rows, i))
+        };
+        let atom_flags: Vec<bool> = (0..seen.len()).map(is_atom).collect();
+        let pick = |wanted: bool| {
+            (0..seen.len())
+                .filter(move |&i| atom_flags[i] == wanted)
+                .collect::<Vec<_>>()
+        };
+        let (atoms, rest) = (pick.clone()(true), pick(false));
+        let continuous = (!rest.is_empty()).then(|| {
+            let values: Vec<f64> = rest.iter().map(|&i| seen[i]).collect();
+            let counts: Vec<usize> = rest.iter().map(|&i| rows[i]).collect();
+            QuantileMap::fit(&values, &counts, resolution, finite, options.placement)
+        });
+        NumberCodec {
+            low: seen[0],
+            high: seen[seen.len() - 1],
+            grid,
+            support: if finite { seen.clone() } else { Vec::new() },
+            has_missing,
+            has_same: options.same_share > SAME_SHARE,
+            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
+            continuous,
+        }
+    }
+
+    /// A column in which no value was ever seen: its one class is "missing".
+    fn all_missing() -> NumberCodec {
+        NumberCodec {
+            low: 0.0,
+            high: 0.0,
+            grid: None,
+            support: Vec::new(),
+            has_missing: true,
+            has_same: false,
+            atoms: Vec::new(),
+            continuous: None,
+        }
+    }
+
+    /// How many classes: missing?, same?, atoms, continuous?.
+    pub(crate) fn classes(&self) -> usize {
+        self.first_atom() + self.atoms.len() + usize::from(self.continuous.is_some())
+    }
+
+    fn first_atom(&self) -> usize {
+        usize::from(self.has_missing) + usize::from(self.has_same)
+    }
+
+    /// The class "missing", if missing values were seen.
+    pub(crate) fn missing_class(&self) -> Option<usize> {
+        self.has_missing.then_some(0)
+    }
+
+    /// The class "same as the row before", which needs a row before.
+    pub(crate) fn same_class(&self) -> Option<usize> {
+        self.has_same.then_some(usize::from(self.has_missing))
+    }
+
+    /// The class "continuous", the last.
+    pub(crate) fn continuous_class(&self) -> Option<usize> {
+        self.continuous.is_some().then(|| self.classes() - 1)
+    }
+
+    /// The class and scores of a value, given the last value observed before it (NaN if none).
+    /// A value that no class holds goes to the nearest that does.
+    pub(crate) fn target(&self, value: f64, last: f64) -> Target {
+        let class = |class: usize| Target {
+            class: class as u32,
+            low: 0.0,
+            high: 0.0,
+            log_density: 0.0,
+        };
+        if value.is_nan() {
+            return class(0);
+        }
+        if let Some(same) = self.same_class()
+            && value == last
+        {
+            return class(same);
+        }
+        let nearest_atom = nearest(&self.atoms, value);
+        match (&self.continuous, nearest_atom) {
+            (_, Some(atom)) if self.atoms[atom] == value => class(self.first_atom() + atom),
+            (Some(map), _) => self.interval(map, value),
+            (None, Some(atom)) => class(self.first_atom() + atom),
+            (None, None) => class(0),
+        }
+    }
+
+    fn interval(&self, map: &QuantileMap, value: f64) -> Target {
+        let resolution = self.grid.as_ref().map_or(0.0, Grid::resolution);
+        let rounded = resolution > 0.0 || !self.support.is_empty();
+        let (low, high) = if self.support.is_empty() {
+            (
+                map.score(value - resolution / 2.0),
+                map.score(value + resolution / 2.0),
+            )
+        } else {
+            let (low, high) = self.support_cell(value);
+            (map.score(low), map.score(high))
+        };
+        let centre = if rounded {
+            f64::midpoint(low, high)
+        } else {
+            map.score(value)
+        };
+        let half = (high - low).max(NARROWEST_INTERVAL) / 2.0;
+        let (low, high) = (centre - half, centre + half);
+        let log_density = if rounded {
+            0.0
+        } else {
+            -(map.value(high) - map.value(low)).max(1e-12).ln()
+        };
+        Target {
+            class: (self.classes() - 1) as u32,
+            low: low as f32,
+            high: high as f32,
+            log_density: log_density as f32,
+        }
+    }
+
+    /// The interval nearer to one supported value than to its neighbours.
+    fn support_cell(&self, value: f64) -> (f64, f64) {
+        let support = &self.support;
+        let at = nearest(support, value).unwrap_or(0);
+        let half = |left: usize| (support[left + 1] - support[left]) / 2.0;
+        let below = if at == 0 { half(0) } else { half(at - 1) };
+        let above = if at + 1 == support.len() {
+            half(at - 1)
+        } else {
+            half(at)
+        };
+        (support[at] - below, support[at] + above)
+    }
+
+    /// The value of a drawn class and score, not yet rounded.
+    pub(crate) fn decode(&self, class: usize, score: f64, last: f64) -> f64 {
+        if Some(class) == self.missing_class() {
+            return f64::NAN;
+        }
+        if Some(class) == self.same_class() {
+            return last;
+        }
+        match (self.atoms.get(class - self.first_atom()), &self.continuous) {
+            (Some(&atom), _) => atom,
+            (None, Some(map)) => map.value(score),
+            (None, None) => f64::NAN,
+        }
+    }
+
+    /// A value as the column would write it: on its support or grid, and within its range if asked.
+    pub(crate) fn restore(&self, value: f64, within_range: bool) -> f64 {
+        let value = if within_range {
+            value.clamp(self.low, self.high)
+        } else {
+            value
+        };
+        match (nearest(&self.support, value), &self.grid) {
+            (Some(at), _) => self.support[at],
+            (None, Some(grid)) => {
+                let rounded = grid.round(value);
+                // An atom keeps the very float that was seen, which a decimal may miss by its last bit.
+                match nearest(&self.atoms, rounded) {
+                    Some(at) if (self.atoms[at] - rounded).abs() < grid.resolution() * 1e-6 => {
+                        self.atoms[at]
+                    }
+                    _ => rounded,
+                }
+            }
+            (None, None) => value,
+        }
+    }
+}
+
+/// Position of the nearest of sorted values.
+fn nearest(sorted: &[f64], value: f64) -> Option<usize> {
+    let after = sorted.partition_point(|&v| v < value);
+    match (after.checked_sub(1), sorted.get(after)) {
+        (Some(before), Some(next)) if value - sorted[before] < next - value => Some(before),
+        (_, Some(_)) => Some(after),
+        (before, None) => before,
+    }
+}
+
+fn median_of_neighbours(counts: &[usize], at: usize) -> f64 {
+    let mut around: Vec<usize> = (at.saturating_sub(3)..(at + 4).min(counts.len()))
+        .filter(|&i| i != at)
+        .map(|i| counts[i])
+        .collect();
+    around.sort_unstable();
+    match around.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => around[n / 2] as f64,
+        n => f64::midpoint(around[n / 2 - 1] as f64, around[n / 2] as f64),
+    }
+}
+
+/// Whether the values seen are all there are: in blocks of ten neighbours, far fewer distinct values than a
+/// smooth density over the block's grid cells would give, and each seen again and again.
+fn is_finite_support(seen: &[f64], evidence: &[usize], resolution: f64) -> bool {
+    let (mut found, mut expected) = (0.0, 0.0);
+    for (values, counts) in seen.chunks(10).zip(evidence.chunks(10)) {
+        if values.len() < 3 {
+            continue;
+        }
+        let observations = counts.iter().sum::<usize>() as f64;
+        found += values.len() as f64;
+        expected += if resolution > 0.0 {
+            let cells = (values[values.len() - 1] - values[0]) / resolution + 1.0;
+            cells * -(-observations / cells).exp_m1()
+        } else {
+            observations
+        };
+    }
+    let total = evidence.iter().sum::<usize>() as f64;
+    let mean = total / seen.len() as f64;
+    let recurring = evidence.iter().filter(|&&c| c >= 2).sum::<usize>() as f64 / total.max(1.0);
+    found < 0.7 * expected
+        && ((seen.len() <= 256 && mean >= 8.0) || (recurring >= 0.9 && mean >= 4.0))
+}
+
+/// Level and spread of a column, and its scores: what history and current-row features are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NumberScale {
+    pub(crate) map: QuantileMap,
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+    /// Standard deviation of the change from the value before.
+    pub(crate) change_deviation: f64,
+}
+
+/// Linear features are clipped here, in standard deviations.
+const FEATURE_LIMIT: f64 = 6.0;
+
+impl NumberScale {
+    pub(crate) fn fit(
+        values: &[f64],
+        change_deviation: f64,
+        placement: KnotPlacement,
+    ) -> NumberScale {
+        let mut distinct = Distinct::count(values, &vec![0; values.len()]);
+        if distinct.values.is_empty() {
+            distinct = Distinct {
+                values: vec![0.0],
+                rows: vec![1],
+                sequences: vec![1],
+            };
+        }
+        let resolution = Grid::fit(&distinct.values).map_or(0.0, |grid| grid.resolution());
+        let map = QuantileMap::fit(
+            &distinct.values,
+            &distinct.rows,
+            resolution,
+            false,
+            placement,
+        );
+        let (mean, deviation) = mean_and_deviation(values);
+        NumberScale {
+            map,
+            mean,
+            deviation,
+            change_deviation,
+        }
+    }
+
+    /// The normal score of a value.
+    pub(crate) fn score(&self, value: f64) -> f64 {
+        self.map.score(value)
+    }
+
+    /// Standard deviations from the mean, clipped at six.
+    pub(crate) fn standard(&self, value: f64) -> f64 {
+        ratio(value - self.mean, self.deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
+    }
+
+    /// A change in units of the typical change, clipped at six.
+    pub(crate) fn change(&self, difference: f64) -> f64 {
+        ratio(difference, self.change_deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
+    }
+}
+
+fn ratio(value: f64, unit: f64) -> f64 {
+    if unit > 0.0 { value / unit } else { 0.0 }
+}
+
+/// Mean and standard deviation (divisor n) of the values that are not missing; 0 and 0 when there are none.
+pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let present = || values.iter().filter(|v| !v.is_nan());
+    let n = present().count().max(1) as f64;
+    // Half, sum, double: values near the largest float would overflow a plain sum.
+    let mean = present().map(|v| v / n).sum::<f64>();
+    let largest = present().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return (mean, 0.0);
+    }
+    let variance = present()
+        .map(|v| ((v - mean) / largest).powi(2))
+        .sum::<f64>()
+        / n;
+    (mean, largest * variance.sqrt())
+}
+
+#[cfg(test)]
+#[path = "number_tests.rs"]
+mod tests;

@@ -1,0 +1,84 @@
+//! One error for the whole chain: a variant a stage.
+
+use crate::artifact::ArtifactError;
+use crate::codec::identifier::IdentifierError;
+use crate::metadata::MetadataError;
+use crate::model::ModelError;
+use crate::params::OptionError;
+use crate::table::TableError;
+use crate::train::TrainError;
+
+/// Anything that can go wrong, by the stage in which it did.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The metadata contradicts itself or cannot be read.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// The data cannot be read, or does not fit the metadata.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// An option is outside its range.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// Training failed.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// The network failed.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A model file cannot be read or written.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    /// Identifiers cannot be made.
+    #[error(transparent)]
+    Identifier(#[from] IdentifierError),
+    /// A given category was never seen in training.
+    #[error("column `{column}`, row {row}: {found} was not seen in training; seen were {known}")]
+    UnseenCategory {
+        /// The context column.
+        column: String,
+        /// Row of the given frame, from 0.
+        row: usize,
+        /// The value given.
+        found: String,
+        /// The values seen, or the first of them.
+        known: String,
+    },
+    /// A given number is missing, though the column never was in training.
+    #[error(
+        "column `{column}`, row {row}: missing, but training had a value in every sequence; give one, or leave the column out to have it drawn"
+    )]
+    UnseenMissing {
+        /// The context column.
+        column: String,
+        /// Row of the given frame, from 0.
+        row: usize,
+    },
+    /// A given sequence key occurs twice.
+    #[error(
+        "sequence key column `{column}`, row {row}: {found} was given before; keys must differ"
+    )]
+    RepeatedKey {
+        /// The key column.
+        column: String,
+        /// Row of the given frame, from 0.
+        row: usize,
+        /// The key.
+        found: String,
+    },
+    /// The device asked for cannot be used.
+    #[error("device {device} cannot be used: {reason}")]
+    Device {
+        /// The device asked for.
+        device: String,
+        /// Why, and what to do.
+        reason: &'static str,
+    },
+    /// A sampling thread ended without a result.
+    #[error("a sampling thread ended early")]
+    Thread,
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

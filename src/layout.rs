@@ -1,0 +1,527 @@
+//! What the network models, in which order, and in which slots.
+//! In: a [`SequenceTable`] and its [`Schema`]. Out: [`Layout`], the fitted codecs of every modelled column.
+//!
+//! A sequence is its context (context columns, start, whether the table's time ends it, length) and its rows (the gap
+//! to the row before, then the sequential columns in table order). Identifiers are made up and not modelled.
+
+use crate::codec::calendar::{IndexCodec, TimeUnit};
+use crate::codec::number::{
+    KnotPlacement, NumberCodec, NumberOptions, NumberScale, mean_and_deviation,
+};
+use crate::metadata::SdType;
+use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
+
+/// History features of a number column: see [`crate::history`].
+pub(crate) const HISTORY_FEATURES: usize = 8;
+/// Current-row features of a number column: score, standard value, missing, change.
+pub(crate) const CURRENT_FEATURES: usize = 4;
+/// Features of a number among the context: score, standard value, missing.
+pub(crate) const CONTEXT_FEATURES: usize = 3;
+/// Features of a row's place in its sequence.
+pub(crate) const POSITION_FEATURES: usize = 8;
+/// Nats by which the change from row to row must be easier to tell than the value, for the change to be modelled.
+const CHANGE_GAIN_NATS: f64 = 0.7;
+/// Cells per interquartile range when entropies are compared.
+const ENTROPY_CELLS: f64 = 32.0;
+
+/// A categorical column's vocabulary; "missing" is the class after the labels when it was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CategoryCodec {
+    pub(crate) labels: Vec<Label>,
+    pub(crate) has_missing: bool,
+}
+
+impl CategoryCodec {
+    fn fit(codes: &[u32], labels: &[Label]) -> CategoryCodec {
+        CategoryCodec {
+            labels: labels.to_vec(),
+            has_missing: codes.contains(&MISSING_CODE),
+        }
+    }
+
+    /// How many classes: the labels and missing.
+    pub(crate) fn classes(&self) -> usize {
+        self.labels.len() + usize::from(self.has_missing)
+    }
+
+    /// The class of a code among `labels`, if both the label and its absence are known.
+    pub(crate) fn class(&self, code: u32, labels: &[Label]) -> Option<usize> {
+        match labels.get(code as usize) {
+            Some(label) => self.labels.binary_search(label).ok(),
+            None => self.has_missing.then_some(self.labels.len()),
+        }
+    }
+
+    /// The code of a class.
+    pub(crate) fn code(&self, class: usize) -> u32 {
+        if class < self.labels.len() {
+            u32::try_from(class).unwrap_or(MISSING_CODE)
+        } else {
+            MISSING_CODE
+        }
+    }
+}
+
+/// A number column among the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NumberColumn {
+    pub(crate) scale: NumberScale,
+    /// Grid, range and classes of all values.
+    pub(crate) whole: NumberCodec,
+    /// Set when the change from the last observed value is modelled in place of the value.
+    pub(crate) change: Option<ChangeCodec>,
+}
+
+/// How a column is modelled by its changes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ChangeCodec {
+    /// Values with no observed value before them.
+    pub(crate) first: NumberCodec,
+    /// Differences from the last observed value.
+    pub(crate) step: NumberCodec,
+}
+
+impl NumberColumn {
+    /// The codec of the value head.
+    pub(crate) fn value(&self) -> &NumberCodec {
+        self.change
+            .as_ref()
+            .map_or(&self.whole, |change| &change.first)
+    }
+}
+
+/// How a row column is coded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RowKind {
+    Category(CategoryCodec),
+    Number(Box<NumberColumn>),
+}
+
+/// Where a row column's values come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowSource {
+    /// The index, as the gap from the row before.
+    Gap,
+    /// A column of the schema.
+    Column(usize),
+}
+
+/// One modelled column of the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RowColumn {
+    pub(crate) source: RowSource,
+    pub(crate) kind: RowKind,
+}
+
+/// Where a context column's value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ContextSource {
+    Column(usize),
+    /// Time of day of the first row, in index units.
+    TimeOfDay,
+    /// Index number of the first row, without its time of day where that is drawn apart.
+    Start,
+    /// Whether the sequence ends because the table's time ends.
+    EndsWithTable,
+    /// Number of rows.
+    Length,
+}
+
+/// How a context column is coded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ContextKind {
+    Category(CategoryCodec),
+    Number {
+        codec: NumberCodec,
+        scale: NumberScale,
+    },
+}
+
+/// One modelled column of the context.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ContextColumn {
+    pub(crate) source: ContextSource,
+    pub(crate) kind: ContextKind,
+}
+
+/// One output of the row decoder: the classes of a column's value, or of its change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Position among the row (or context) columns.
+    pub(crate) column: usize,
+    pub(crate) classes: usize,
+    /// The class whose score comes from the mixture.
+    pub(crate) continuous: Option<usize>,
+    /// The mixture's means start at the column's last score.
+    pub(crate) skips: bool,
+}
+
+/// Everything learned about the table outside the network.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layout {
+    pub(crate) context: Vec<ContextColumn>,
+    pub(crate) rows: Vec<RowColumn>,
+    pub(crate) index: Option<IndexCodec>,
+    pub(crate) longest: usize,
+}
+
+impl Layout {
+    /// Fits every codec to a table.
+    pub(crate) fn fit(table: &SequenceTable, schema: &Schema) -> Layout {
+        let sequence_of_row = sequence_of_row(table);
+        let index = schema.sequence_index().map(|column| {
+            let unit = schema
+                .seconds_per_unit(column)
+                .map(|seconds_per_unit| TimeUnit {
+                    seconds_per_unit,
+                    base: schema.columns[column].base,
+                });
+            IndexCodec::fit(numbers(&table.columns[column]), &table.offsets, unit)
+        });
+        let numbers_of_index =
+            schema
+                .sequence_index()
+                .zip(index.as_ref())
+                .map(|(column, codec)| {
+                    numbers(&table.columns[column])
+                        .iter()
+                        .map(|&v| codec.number(v))
+                        .collect::<Vec<f64>>()
+                });
+        let mut context: Vec<ContextColumn> = schema
+            .context()
+            .into_iter()
+            .filter(|&column| !is_identifier(schema, column))
+            .map(|column| fit_context_column(table, column))
+            .collect();
+        let mut rows = Vec::new();
+        if let (Some(codec), Some(values)) = (&index, &numbers_of_index) {
+            context.extend(fit_start(codec, values, table));
+            rows.push(RowColumn {
+                source: RowSource::Gap,
+                kind: RowKind::Number(Box::new(fit_gap(values, table))),
+            });
+        }
+        let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
+        context.push(ContextColumn {
+            source: ContextSource::Length,
+            kind: fit_context_number(&lengths, KnotPlacement::Midpoints),
+        });
+        rows.extend(
+            schema
+                .sequential()
+                .into_iter()
+                .filter(|&column| !is_identifier(schema, column))
+                .map(|column| RowColumn {
+                    source: RowSource::Column(column),
+                    kind: match &table.columns[column] {
+                        Values::Labels { codes, labels } => {
+                            RowKind::Category(CategoryCodec::fit(codes, labels))
+                        }
+                        Values::Numbers(values) => RowKind::Number(Box::new(fit_number_column(
+                            values,
+                            &table.offsets,
+                            &sequence_of_row,
+                        ))),
+                    },
+                }),
+        );
+        let longest = table.lengths().into_iter().max().unwrap_or(1);
+        Layout {
+            context,
+            rows,
+            index,
+            longest,
+        }
+    }
+
+    /// The heads of the row decoder, in column order; a change head follows its column's value head.
+    pub(crate) fn row_heads(&self) -> Vec<Head> {
+        let mut heads = Vec::new();
+        for (column, RowColumn { kind, .. }) in self.rows.iter().enumerate() {
+            match kind {
+                RowKind::Category(codec) => {
+                    heads.push(Head {
+                        column,
+                        classes: codec.classes(),
+                        continuous: None,
+                        skips: false,
+                    });
+                }
+                RowKind::Number(number) => {
+                    let head = |codec: &NumberCodec, skips| Head {
+                        column,
+                        classes: codec.classes(),
+                        continuous: codec.continuous_class(),
+                        skips,
+                    };
+                    heads.push(head(number.value(), number.change.is_none()));
+                    heads.extend(number.change.iter().map(|change| head(&change.step, false)));
+                }
+            }
+        }
+        heads
+    }
+
+    /// The heads of the context network, one a column.
+    pub(crate) fn context_heads(&self) -> Vec<Head> {
+        let head = |(column, ContextColumn { kind, .. }): (usize, &ContextColumn)| match kind {
+            ContextKind::Category(codec) => Head {
+                column,
+                classes: codec.classes(),
+                continuous: None,
+                skips: false,
+            },
+            ContextKind::Number { codec, .. } => Head {
+                column,
+                classes: codec.classes(),
+                continuous: codec.continuous_class(),
+                skips: false,
+            },
+        };
+        self.context.iter().enumerate().map(head).collect()
+    }
+
+    /// How many calendar features an index number has; 0 without an index.
+    pub(crate) fn calendar_width(&self) -> usize {
+        self.index.as_ref().map_or(0, IndexCodec::width)
+    }
+
+    /// Position of a context column.
+    pub(crate) fn context_position(&self, source: ContextSource) -> Option<usize> {
+        self.context
+            .iter()
+            .position(|column| column.source == source)
+    }
+}
+
+fn is_identifier(schema: &Schema, column: usize) -> bool {
+    matches!(schema.columns[column].sdtype, SdType::Id { .. })
+}
+
+/// The numbers of a number column.
+pub(crate) fn numbers(values: &Values) -> &[f64] {
+    match values {
+        Values::Numbers(values) => values,
+        Values::Labels { .. } => &[],
+    }
+}
+
+fn sequence_of_row(table: &SequenceTable) -> Vec<u32> {
+    (0_u32..)
+        .zip(table.lengths())
+        .flat_map(|(sequence, length)| std::iter::repeat_n(sequence, length))
+        .collect()
+}
+
+fn first_rows(values: &[f64], table: &SequenceTable) -> Vec<f64> {
+    table.offsets[..table.sequences()]
+        .iter()
+        .map(|&row| values[row])
+        .collect()
+}
+
+fn fit_context_number(values: &[f64], placement: KnotPlacement) -> ContextKind {
+    let sequence: Vec<u32> = (0_u32..).take(values.len()).collect();
+    ContextKind::Number {
+        codec: NumberCodec::fit(
+            values,
+            &sequence,
+            NumberOptions {
+                same_share: 0.0,
+                placement,
+            },
+        ),
+        scale: NumberScale::fit(values, 0.0, placement),
+    }
+}
+
+fn fit_context_column(table: &SequenceTable, column: usize) -> ContextColumn {
+    let kind = match &table.columns[column] {
+        Values::Labels { codes, labels } => {
+            ContextKind::Category(CategoryCodec::fit(codes, labels))
+        }
+        Values::Numbers(values) => {
+            fit_context_number(&first_rows(values, table), KnotPlacement::Midpoints)
+        }
+    };
+    ContextColumn {
+        source: ContextSource::Column(column),
+        kind,
+    }
+}
+
+fn fit_start(index: &IndexCodec, values: &[f64], table: &SequenceTable) -> Vec<ContextColumn> {
+    let (times, starts): (Vec<f64>, Vec<f64>) = first_rows(values, table)
+        .iter()
+        .map(|&v| index.split(v))
+        .unzip();
+    let mut columns = Vec::new();
+    if index.splits_time_of_day {
+        let mut labels: Vec<Label> = times.into_iter().map(Label::Float).collect();
+        labels.sort();
+        labels.dedup();
+        let kind = ContextKind::Category(CategoryCodec {
+            labels,
+            has_missing: false,
+        });
+        columns.push(ContextColumn {
+            source: ContextSource::TimeOfDay,
+            kind,
+        });
+    }
+    // A start never falls into a season in which no sequence starts.
+    columns.push(ContextColumn {
+        source: ContextSource::Start,
+        kind: fit_context_number(&starts, KnotPlacement::Tight),
+    });
+    if index.is_censored {
+        let labels = vec![Label::Boolean(false), Label::Boolean(true)];
+        let kind = ContextKind::Category(CategoryCodec {
+            labels,
+            has_missing: false,
+        });
+        columns.push(ContextColumn {
+            source: ContextSource::EndsWithTable,
+            kind,
+        });
+    }
+    columns
+}
+
+fn fit_gap(values: &[f64], table: &SequenceTable) -> NumberColumn {
+    let mut gaps = Vec::with_capacity(values.len());
+    let mut sequence = Vec::with_capacity(values.len());
+    for (number, ends) in (0_u32..).zip(table.offsets.windows(2)) {
+        for pair in values[ends[0]..ends[1]].windows(2) {
+            gaps.push(gap(pair[0], pair[1]));
+            sequence.push(number);
+        }
+    }
+    if gaps.is_empty() {
+        // Every sequence has one row; one that is asked to be longer goes on by one unit a row.
+        gaps.push(1.0);
+        sequence.push(0);
+    }
+    let repeats = gaps
+        .windows(2)
+        .zip(sequence.windows(2))
+        .filter(|(_, s)| s[0] == s[1]);
+    let (same, pairs) = repeats.fold((0, 0), |(same, pairs), (g, _)| {
+        (same + usize::from(g[0] == g[1]), pairs + 1)
+    });
+    let options = NumberOptions {
+        same_share: same as f64 / f64::from(pairs.max(1)),
+        placement: KnotPlacement::Midpoints,
+    };
+    let changes: Vec<f64> = gaps
+        .windows(2)
+        .zip(sequence.windows(2))
+        .filter(|(_, s)| s[0] == s[1])
+        .map(|(g, _)| g[1] - g[0])
+        .collect();
+    NumberColumn {
+        scale: NumberScale::fit(
+            &gaps,
+            mean_and_deviation(&changes).1,
+            KnotPlacement::Midpoints,
+        ),
+        whole: NumberCodec::fit(&gaps, &sequence, options),
+        change: None,
+    }
+}
+
+/// The step between two index numbers, free of the noise that subtracting decimals leaves.
+pub(crate) fn gap(before: f64, after: f64) -> f64 {
+    round_difference(after - before, before.abs().max(after.abs()))
+}
+
+/// A difference rounded to what floats of this size can tell apart, at most eight decimals.
+pub(crate) fn round_difference(difference: f64, size: f64) -> f64 {
+    if difference == difference.round() || size > 1e7 {
+        return difference;
+    }
+    (difference * 1e8).round() / 1e8
+}
+
+fn fit_number_column(values: &[f64], offsets: &[usize], sequence: &[u32]) -> NumberColumn {
+    let mut firsts = (Vec::new(), Vec::new());
+    let mut steps = (Vec::new(), Vec::new());
+    let mut observed = Vec::new();
+    for ends in offsets.windows(2) {
+        let mut last = f64::NAN;
+        for row in ends[0]..ends[1] {
+            let value = values[row];
+            let (kept, step) = if last.is_nan() {
+                (&mut firsts, value)
+            } else {
+                (
+                    &mut steps,
+                    round_difference(value - last, value.abs().max(last.abs())),
+                )
+            };
+            kept.0.push(step);
+            kept.1.push(sequence[row]);
+            if !value.is_nan() {
+                if !last.is_nan() {
+                    observed.push(value);
+                }
+                last = value;
+            }
+        }
+    }
+    let changes: Vec<f64> = steps.0.iter().copied().filter(|v| !v.is_nan()).collect();
+    let same = changes.iter().filter(|&&d| d == 0.0).count();
+    let options = NumberOptions {
+        same_share: same as f64 / changes.len().max(1) as f64,
+        placement: KnotPlacement::Midpoints,
+    };
+    let whole = NumberCodec::fit(values, sequence, options);
+    let width = whole
+        .grid
+        .as_ref()
+        .map_or(0.0, |grid| grid.resolution())
+        .max(interquartile_range(&observed) / ENTROPY_CELLS);
+    let gains = changes.len() > 20
+        && width > 0.0
+        && entropy(&observed, width) - entropy(&changes, width) > CHANGE_GAIN_NATS;
+    let plain = NumberOptions {
+        same_share: 0.0,
+        ..options
+    };
+    NumberColumn {
+        scale: NumberScale::fit(
+            values,
+            mean_and_deviation(&changes).1,
+            KnotPlacement::Midpoints,
+        ),
+        whole,
+        change: gains.then(|| ChangeCodec {
+            first: NumberCodec::fit(&firsts.0, &firsts.1, plain),
+            step: NumberCodec::fit(&steps.0, &steps.1, plain),
+        }),
+    }
+}
+
+fn interquartile_range(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n => sorted[n * 3 / 4] - sorted[n / 4],
+    }
+}
+
+/// Entropy in nats of values cut into cells of one width, with the correction of Miller (1955) for few values.
+fn entropy(values: &[f64], width: f64) -> f64 {
+    let mut cells: Vec<f64> = values.iter().map(|v| (v / width).round()).collect();
+    cells.sort_unstable_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let (mut sum, mut occupied) = (0.0, 0.0);
+    for run in cells.chunk_by(|a, b| a == b) {
+        let share = run.len() as f64 / n;
+        sum -= share * share.ln();
+        occupied += 1.0;
+    }
+    sum + (occupied - 1.0) / (2.0 * n)
+}

@@ -1,0 +1,327 @@
+//! What the user says about the table: each column's kind, the sequence key, the sequence index.
+//! In: builder calls or SDV's metadata JSON. Out: a [`Metadata`] that holds nothing contradictory.
+//! It is checked once, on construction, so later stages never meet an impossible role.
+
+mod date_format;
+mod error;
+mod json;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+pub(crate) use date_format::DateFormat;
+pub use error::MetadataError;
+pub(crate) use error::did_you_mean;
+pub(crate) use pattern::{Pattern, UNCOUNTED};
+
+/// What a column means, in SDV's words.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum SdType {
+    /// A number, whole or not.
+    Numerical,
+    /// One of a set of values, of any storage: text, whole numbers, floats, truth values.
+    Categorical,
+    /// True or false.
+    Boolean,
+    /// A point in time, held as a date, a date-time, text, or digits.
+    Datetime {
+        /// The strftime format of dates held as text or whole numbers, as Python reads it
+        /// (`%f` is a fraction of six digits); not needed for columns that are dates already.
+        format: Option<String>,
+    },
+    /// A name for a sequence or a row; values are made up, never learned.
+    Id {
+        /// The regular expression that made-up values match; default: they continue the
+        /// numbering of the values seen.
+        regex_format: Option<String>,
+    },
+}
+
+impl SdType {
+    /// The word SDV's files use.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            SdType::Numerical => "numerical",
+            SdType::Categorical => "categorical",
+            SdType::Boolean => "boolean",
+            SdType::Datetime { .. } => "datetime",
+            SdType::Id { .. } => "id",
+        }
+    }
+}
+
+/// One column as stated by the user; `kept` holds SDV fields that we carry but do not use.
+#[derive(Debug, Clone, PartialEq)]
+struct Column {
+    name: String,
+    sdtype: SdType,
+    kept: Map<String, Value>,
+}
+
+/// The statement about a table: columns, sequence key, sequence index.
+///
+/// ```
+/// use parsynth::{Metadata, SdType};
+/// let metadata = Metadata::builder()
+///     .column("patient", SdType::Id { regex_format: None })
+///     .column("day", SdType::Numerical)
+///     .column("bilirubin", SdType::Numerical)
+///     .sequence_key("patient")
+///     .sequence_index("day")
+///     .build()?;
+/// assert_eq!(metadata, Metadata::from_json(&metadata.to_json())?);
+/// # Ok::<(), parsynth::MetadataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metadata {
+    table: String,
+    columns: Vec<Column>,
+    sequence_key: Option<String>,
+    sequence_index: Option<String>,
+    kept: Map<String, Value>,
+}
+
+impl Metadata {
+    /// Starts an empty statement; see [`MetadataBuilder`].
+    pub fn builder() -> MetadataBuilder {
+        MetadataBuilder::default()
+    }
+
+    /// Reads SDV's metadata: version `V1` with exactly one table, or `SINGLE_TABLE_V1`.
+    ///
+    /// # Errors
+    /// [`MetadataError`] when the text is no JSON, has an unknown field, or says something impossible.
+    pub fn from_json(text: &str) -> Result<Metadata, MetadataError> {
+        json::read(text)
+    }
+
+    /// Reads a metadata file; see [`Metadata::from_json`].
+    ///
+    /// # Errors
+    /// [`MetadataError::ReadFile`] when the file cannot be read as UTF-8 text, else as `from_json`.
+    pub fn from_json_file(path: impl AsRef<Path>) -> Result<Metadata, MetadataError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|source| MetadataError::ReadFile {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Metadata::from_json(&text)
+    }
+
+    /// SDV's `V1` JSON, indented; reading it gives an equal `Metadata`.
+    pub fn to_json(&self) -> String {
+        json::write(self)
+    }
+
+    /// Writes [`Metadata::to_json`] to a file; a sibling temporary file is renamed into place.
+    ///
+    /// # Errors
+    /// [`MetadataError::WriteFile`] when the file cannot be made.
+    pub fn to_json_file(&self, path: impl AsRef<Path>) -> Result<(), MetadataError> {
+        let path = path.as_ref();
+        json::write_file(self, path).map_err(|source| MetadataError::WriteFile {
+            path: path.to_path_buf(),
+            source,
+        })
+    }
+
+    /// Columns and their sdtypes, in the order they were stated.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &SdType)> {
+        self.columns
+            .iter()
+            .map(|column| (column.name.as_str(), &column.sdtype))
+    }
+
+    /// The sdtype of a column; `None` for a column that was not stated.
+    pub fn sdtype(&self, column: &str) -> Option<&SdType> {
+        self.columns()
+            .find(|(name, _)| *name == column)
+            .map(|(_, sdtype)| sdtype)
+    }
+
+    /// The column that says whose row it is; `None` when the table is one sequence.
+    pub fn sequence_key(&self) -> Option<&str> {
+        self.sequence_key.as_deref()
+    }
+
+    /// The column that orders and spaces a sequence's rows; `None` when the input order does.
+    pub fn sequence_index(&self) -> Option<&str> {
+        self.sequence_index.as_deref()
+    }
+}
+
+/// Collects a statement; nothing is checked before [`MetadataBuilder::build`].
+#[derive(Debug, Clone, Default)]
+pub struct MetadataBuilder {
+    table: Option<String>,
+    columns: Vec<Column>,
+    sequence_key: Option<String>,
+    sequence_index: Option<String>,
+    kept: Map<String, Value>,
+}
+
+impl MetadataBuilder {
+    /// Adds a column.
+    #[must_use]
+    pub fn column(self, name: impl Into<String>, sdtype: SdType) -> Self {
+        self.column_with(name.into(), sdtype, Map::new())
+    }
+
+    /// Names the sequence key; default: none, the whole table is one sequence.
+    #[must_use]
+    pub fn sequence_key(mut self, column: impl Into<String>) -> Self {
+        self.sequence_key = Some(column.into());
+        self
+    }
+
+    /// Names the sequence index, a numerical or datetime column; default: none, rows keep their order.
+    #[must_use]
+    pub fn sequence_index(mut self, column: impl Into<String>) -> Self {
+        self.sequence_index = Some(column.into());
+        self
+    }
+
+    /// Checks the statement.
+    ///
+    /// # Errors
+    /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role
+    /// given to a column that does not exist or cannot play it, a format that is not valid.
+    pub fn build(self) -> Result<Metadata, MetadataError> {
+        let metadata = Metadata {
+            table: self.table.unwrap_or_else(|| "table".to_owned()),
+            columns: self.columns,
+            sequence_key: self.sequence_key,
+            sequence_index: self.sequence_index,
+            kept: self.kept,
+        };
+        metadata.check()?;
+        Ok(metadata)
+    }
+
+    fn column_with(mut self, name: String, sdtype: SdType, kept: Map<String, Value>) -> Self {
+        self.columns.push(Column { name, sdtype, kept });
+        self
+    }
+}
+
+impl Metadata {
+    fn check(&self) -> Result<(), MetadataError> {
+        if self.columns.is_empty() {
+            return Err(MetadataError::NoColumns);
+        }
+        for (position, column) in self.columns.iter().enumerate() {
+            if self.columns[..position]
+                .iter()
+                .any(|earlier| earlier.name == column.name)
+            {
+                return Err(MetadataError::DuplicateColumn {
+                    column: column.name.clone(),
+                });
+            }
+            check_formats(column)?;
+        }
+        self.check_roles()
+    }
+
+    fn check_roles(&self) -> Result<(), MetadataError> {
+        let primary = self.kept.get("primary_key").and_then(Value::as_str);
+        let roles = [
+            ("sequence_key", self.sequence_key()),
+            ("sequence_index", self.sequence_index()),
+            ("primary_key", primary),
+        ];
+        for (role, column) in roles {
+            if let Some(column) = column {
+                self.check_is_column(role, column)?;
+            }
+        }
+        for (position, (second, column)) in roles.iter().enumerate() {
+            for (first, earlier) in &roles[..position] {
+                if let (Some(column), Some(earlier)) = (column, earlier)
+                    && column == earlier
+                {
+                    return Err(MetadataError::TwoRoles {
+                        column: (*column).to_owned(),
+                        first,
+                        second,
+                    });
+                }
+            }
+        }
+        if let Some(index) = self.sequence_index() {
+            match self.sdtype(index) {
+                Some(SdType::Numerical | SdType::Datetime { .. }) | None => {}
+                Some(sdtype @ (SdType::Categorical | SdType::Boolean | SdType::Id { .. })) => {
+                    return Err(MetadataError::IndexSdType {
+                        column: index.to_owned(),
+                        sdtype: sdtype.name(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_is_column(&self, role: &'static str, column: &str) -> Result<(), MetadataError> {
+        if self.sdtype(column).is_some() {
+            return Ok(());
+        }
+        Err(MetadataError::RoleNotAColumn {
+            role,
+            column: column.to_owned(),
+            nearest: nearest_name(column, self.columns().map(|(name, _)| name)),
+        })
+    }
+}
+
+fn check_formats(column: &Column) -> Result<(), MetadataError> {
+    match &column.sdtype {
+        SdType::Datetime {
+            format: Some(format),
+        } => {
+            DateFormat::new(format).map_err(|reason| MetadataError::DatetimeFormat {
+                column: column.name.clone(),
+                format: format.clone(),
+                reason,
+            })?;
+        }
+        SdType::Id {
+            regex_format: Some(regex),
+        } => {
+            Pattern::compile(regex).map_err(|reason| MetadataError::RegexFormat {
+                column: column.name.clone(),
+                regex: regex.clone(),
+                reason,
+            })?;
+        }
+        SdType::Numerical
+        | SdType::Categorical
+        | SdType::Boolean
+        | SdType::Datetime { format: None }
+        | SdType::Id { regex_format: None } => {}
+    }
+    Ok(())
+}
+
+/// The candidate that a user most likely meant; `None` when no name is near.
+pub(crate) fn nearest_name<'a>(
+    wanted: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let folded = wanted.to_lowercase();
+    candidates
+        .map(|name| {
+            (
+                strsim::normalized_damerau_levenshtein(&folded, &name.to_lowercase()),
+                name,
+            )
+        })
+        .filter(|(likeness, _)| *likeness >= 0.5) // below, a guess misleads more than it helps
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, name)| name.to_owned())
+}

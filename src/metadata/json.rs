@@ -1,0 +1,458 @@
+//! SDV's metadata JSON, in and out.
+//! Reading is strict: an unknown field is a spelling mistake more often than a wish. Fields that SDV
+//! has and we do not use are type-checked, carried along and written back.
+
+use std::fmt;
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value, json};
+
+use super::{Column, Metadata, MetadataBuilder, MetadataError, SdType, nearest_name};
+
+const VERSION: &str = "METADATA_SPEC_VERSION";
+const TABLE_FIELDS: [&str; 6] = [
+    "columns",
+    "primary_key",
+    "alternate_keys",
+    "sequence_key",
+    "sequence_index",
+    "column_relationships",
+];
+const COLUMN_FIELDS: [&str; 7] = [
+    "sdtype",
+    "datetime_format",
+    "regex_format",
+    "computer_representation",
+    "pii",
+    "order",
+    "order_by",
+];
+const SUPPORTED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
+/// Personal-data and other sdtypes of SDV, so that a known word is not called a mistake.
+const NOT_YET: [&str; 38] = [
+    "unknown",
+    "address",
+    "email",
+    "ipv4_address",
+    "ipv6_address",
+    "mac_address",
+    "name",
+    "phone_number",
+    "ssn",
+    "user_agent_string",
+    "iban",
+    "swift11",
+    "swift8",
+    "credit_card_number",
+    "vin",
+    "license_plate",
+    "latitude",
+    "longitude",
+    "first_name",
+    "last_name",
+    "street_address",
+    "secondary_address",
+    "city",
+    "state",
+    "state_abbr",
+    "administrative_unit",
+    "postcode",
+    "country",
+    "country_code",
+    "text",
+    "uuid",
+    "url",
+    "company",
+    "job",
+    "user_name",
+    "password",
+    "bban",
+    "date_of_birth",
+];
+
+pub(super) fn read(text: &str) -> Result<Metadata, MetadataError> {
+    // Some editors put a byte-order mark in front, which JSON does not allow.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Unique(value) = serde_json::from_str(text).map_err(|error| MetadataError::Json {
+        line: error.line(),
+        column: error.column(),
+        reason: bare_reason(&error),
+    })?;
+    let top = object(value, "metadata", "the file")?;
+    match top.get(VERSION) {
+        Some(Value::String(version)) if version == "V1" => read_several(top),
+        Some(Value::String(version)) if version == "SINGLE_TABLE_V1" => {
+            let mut table = top;
+            table.shift_remove(VERSION);
+            read_table("table", table)
+        }
+        found => {
+            if found.is_none() {
+                // A misspelt version field should be called that, not missing.
+                check_known(
+                    &top,
+                    &[&[VERSION, "tables", "relationships"], &TABLE_FIELDS[..]].concat(),
+                    "the file",
+                )?;
+            }
+            Err(MetadataError::SpecVersion {
+                found: found.map_or_else(|| "missing".to_owned(), Value::to_string),
+            })
+        }
+    }
+}
+
+fn read_several(mut top: Map<String, Value>) -> Result<Metadata, MetadataError> {
+    check_known(&top, &[VERSION, "tables", "relationships"], "the file")?;
+    match top.get("relationships") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(list)) if list.is_empty() => {}
+        Some(Value::Array(_)) => return Err(MetadataError::Relationships),
+        Some(other) => {
+            return Err(field_type(
+                "relationships",
+                "the file",
+                "an empty list",
+                other,
+            ));
+        }
+    }
+    let tables = top
+        .shift_remove("tables")
+        .ok_or_else(|| missing("tables", "the file"))?;
+    let tables = object(tables, "tables", "the file")?;
+    if tables.len() != 1 {
+        return Err(MetadataError::TableCount {
+            found: tables.len(),
+        });
+    }
+    let (name, table) = tables
+        .into_iter()
+        .next()
+        .ok_or(MetadataError::TableCount { found: 0 })?;
+    let mut table = object(table, &name, "tables")?;
+    table.shift_remove(VERSION); // some versions of SDV repeat it inside
+    read_table(&name, table)
+}
+
+fn read_table(name: &str, mut table: Map<String, Value>) -> Result<Metadata, MetadataError> {
+    let place = format!("table `{name}`");
+    check_known(&table, &TABLE_FIELDS, &place)?;
+    let columns = table
+        .shift_remove("columns")
+        .ok_or_else(|| missing("columns", &place))?;
+    let mut builder = MetadataBuilder {
+        table: Some(name.to_owned()),
+        sequence_key: column_name(table.shift_remove("sequence_key"), "sequence_key", &place)?,
+        sequence_index: column_name(
+            table.shift_remove("sequence_index"),
+            "sequence_index",
+            &place,
+        )?,
+        ..MetadataBuilder::default()
+    };
+    for (column, fields) in object(columns, "columns", &place)? {
+        let place = format!("column `{column}`");
+        let fields = object(fields, &column, "columns")?;
+        let (sdtype, kept) = read_column(&column, &place, fields)?;
+        builder = builder.column_with(column, sdtype, kept);
+    }
+    builder.kept = table;
+    check_kept(&builder, &place)?;
+    builder.build()
+}
+
+fn read_column(
+    column: &str,
+    place: &str,
+    mut fields: Map<String, Value>,
+) -> Result<(SdType, Map<String, Value>), MetadataError> {
+    check_known(&fields, &COLUMN_FIELDS, place)?;
+    let sdtype = fields
+        .shift_remove("sdtype")
+        .ok_or_else(|| missing("sdtype", place))?;
+    let Value::String(sdtype) = sdtype else {
+        return Err(field_type("sdtype", place, "text", &sdtype));
+    };
+    for (field, value) in &fields {
+        let (fits, wanted) = match field.as_str() {
+            "pii" => (value.is_boolean(), "true or false"),
+            "order" => (value.is_array(), "a list"),
+            _ => (value.is_string(), "text"),
+        };
+        if !fits && !value.is_null() {
+            return Err(field_type(field, place, wanted, value));
+        }
+    }
+    let mut text = |field: &str| match fields.shift_remove(field) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let sdtype = match sdtype.as_str() {
+        "numerical" => SdType::Numerical,
+        "categorical" => SdType::Categorical,
+        "boolean" => SdType::Boolean,
+        "datetime" => SdType::Datetime {
+            format: text("datetime_format"),
+        },
+        "id" => SdType::Id {
+            regex_format: text("regex_format"),
+        },
+        other => {
+            return Err(MetadataError::UnsupportedSdType {
+                column: column.to_owned(),
+                sdtype: other.to_owned(),
+                known: NOT_YET.contains(&other),
+                nearest: nearest_name(other, SUPPORTED.into_iter()),
+            });
+        }
+    };
+    Ok((sdtype, fields))
+}
+
+/// The fields we carry must at least name columns that exist, or they would mislead the next reader.
+fn check_kept(builder: &MetadataBuilder, place: &str) -> Result<(), MetadataError> {
+    for (field, role) in [
+        ("primary_key", "primary_key"),
+        ("alternate_keys", "alternate_keys"),
+    ] {
+        let Some(value) = builder.kept.get(field) else {
+            continue;
+        };
+        let mut names = Vec::new();
+        if !collect_names(value, 2, &mut names) {
+            return Err(field_type(
+                field,
+                place,
+                "a column name or a list of them",
+                value,
+            ));
+        }
+        for name in names {
+            if !builder.columns.iter().any(|column| column.name == name) {
+                return Err(MetadataError::RoleNotAColumn {
+                    role,
+                    column: name.to_owned(),
+                    nearest: nearest_name(
+                        name,
+                        builder.columns.iter().map(|column| column.name.as_str()),
+                    ),
+                });
+            }
+        }
+    }
+    match builder.kept.get("column_relationships") {
+        None | Some(Value::Array(_) | Value::Null) => Ok(()),
+        Some(other) => Err(field_type("column_relationships", place, "a list", other)),
+    }
+}
+
+/// Column names in a name, a list of names, or (composite alternate keys) a list of lists.
+fn collect_names<'a>(value: &'a Value, depth: usize, names: &mut Vec<&'a str>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(name) => {
+            names.push(name);
+            true
+        }
+        Value::Array(items) if depth > 0 => items
+            .iter()
+            .all(|item| collect_names(item, depth - 1, names)),
+        _ => false,
+    }
+}
+
+pub(super) fn write(metadata: &Metadata) -> String {
+    let columns: Map<String, Value> = metadata
+        .columns
+        .iter()
+        .map(|column| (column.name.clone(), Value::Object(write_column(column))))
+        .collect();
+    let mut table = Map::new();
+    table.insert("columns".to_owned(), Value::Object(columns));
+    if let Some(key) = metadata.sequence_key() {
+        table.insert("sequence_key".to_owned(), key.into());
+    }
+    if let Some(index) = metadata.sequence_index() {
+        table.insert("sequence_index".to_owned(), index.into());
+    }
+    table.extend(metadata.kept.clone());
+    let mut tables = Map::new();
+    tables.insert(metadata.table.clone(), Value::Object(table));
+    let top = json!({ VERSION: "V1", "tables": tables, "relationships": [] });
+    format!("{top:#}")
+}
+
+fn write_column(column: &Column) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("sdtype".to_owned(), column.sdtype.name().into());
+    match &column.sdtype {
+        SdType::Datetime {
+            format: Some(format),
+        } => {
+            fields.insert("datetime_format".to_owned(), format.as_str().into());
+        }
+        SdType::Id {
+            regex_format: Some(regex),
+        } => {
+            fields.insert("regex_format".to_owned(), regex.as_str().into());
+        }
+        SdType::Numerical
+        | SdType::Categorical
+        | SdType::Boolean
+        | SdType::Datetime { format: None }
+        | SdType::Id { regex_format: None } => {}
+    }
+    fields.extend(column.kept.clone());
+    fields
+}
+
+pub(super) fn write_file(metadata: &Metadata, path: &Path) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new();
+    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = file.tempfile_in(folder)?;
+    file.write_all(write(metadata).as_bytes())?;
+    file.write_all(b"\n")?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn column_name(
+    value: Option<Value>,
+    field: &'static str,
+    place: &str,
+) -> Result<Option<String>, MetadataError> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name)),
+        Some(Value::Array(names)) if field == "sequence_key" => {
+            Err(MetadataError::CompositeKey { found: names.len() })
+        }
+        Some(other) => Err(field_type(field, place, "a column name", &other)),
+    }
+}
+
+fn check_known(
+    fields: &Map<String, Value>,
+    known: &[&str],
+    place: &str,
+) -> Result<(), MetadataError> {
+    match fields.keys().find(|field| !known.contains(&field.as_str())) {
+        None => Ok(()),
+        Some(field) => Err(MetadataError::UnknownField {
+            field: field.clone(),
+            place: place.to_owned(),
+            nearest: nearest_name(field, known.iter().copied()),
+        }),
+    }
+}
+
+fn object(value: Value, field: &str, place: &str) -> Result<Map<String, Value>, MetadataError> {
+    match value {
+        Value::Object(fields) => Ok(fields),
+        other => Err(field_type(field, place, "an object", &other)),
+    }
+}
+
+fn missing(field: &'static str, place: &str) -> MetadataError {
+    MetadataError::MissingField {
+        field,
+        place: place.to_owned(),
+    }
+}
+
+fn field_type(field: &str, place: &str, wanted: &'static str, found: &Value) -> MetadataError {
+    MetadataError::FieldType {
+        field: field.to_owned(),
+        place: place.to_owned(),
+        wanted,
+        found: match found {
+            Value::Null => "null",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::String(_) => "text",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "an object",
+        },
+    }
+}
+
+/// serde_json ends its message in the position, which our own message already says.
+fn bare_reason(error: &serde_json::Error) -> String {
+    let full = error.to_string();
+    let tail = format!(" at line {} column {}", error.line(), error.column());
+    full.strip_suffix(&tail).unwrap_or(&full).to_owned()
+}
+
+/// A JSON value in which no object writes a field twice; serde_json alone keeps the last silently.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Unique)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Unique(item)) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            if fields.contains_key(&name) {
+                return Err(A::Error::custom(format!(
+                    "`{name}` is written twice in one object"
+                )));
+            }
+            let Unique(value) = access.next_value()?;
+            fields.insert(name, value);
+        }
+        Ok(Value::Object(fields))
+    }
+}

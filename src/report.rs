@@ -1,0 +1,110 @@
+//! What training and sampling tell the user: progress while they run, losses afterwards.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Which of the two networks a loss belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Stage {
+    /// The context network: context columns, start and length of a sequence. Losses are per sequence.
+    Context,
+    /// The sequence network: the rows. Losses are per row.
+    Sequence,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Stage::Context => "context",
+            Stage::Sequence => "sequence",
+        })
+    }
+}
+
+/// Losses of one epoch: mean negative log-likelihood in nats, per sequence for [`Stage::Context`] and per row for
+/// [`Stage::Sequence`]. Rounded values count with their probability; a column whose values are not on a grid counts
+/// with its density, which may exceed 1, so its loss may be negative.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpochLoss {
+    /// The network.
+    pub stage: Stage,
+    /// Counted from 1.
+    pub epoch: usize,
+    /// Mean over the epoch's minibatches, with dropout.
+    pub training_nats: f64,
+    /// Mean over the held-out sequences, of the averaged weights without dropout; none in epochs that do not validate.
+    pub validation_nats: Option<f64>,
+    /// `training_nats` by column, in the order in which a row is filled. `(length)`, `(start)`, `(time of day)`,
+    /// `(ends with table)` and `(gap)` are the parts of length and sequence index.
+    pub training_nats_per_column: Vec<(String, f64)>,
+    /// `validation_nats` by column.
+    pub validation_nats_per_column: Option<Vec<(String, f64)>>,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitReport {
+    /// Losses of both networks, each in the order of its epochs.
+    pub losses: Vec<EpochLoss>,
+    /// The epoch of the sequence network whose weights were kept, counted from 1; 0 when none was run.
+    pub best_epoch: usize,
+    /// Epochs of the sequence network that were run.
+    pub epochs: usize,
+    /// Rows trained on and held out.
+    pub rows: usize,
+    /// Sequences trained on.
+    pub training_sequences: usize,
+    /// Sequences held out for validation.
+    pub validation_sequences: usize,
+    /// Numbers in both networks.
+    pub weights: usize,
+    /// Wall-clock time of the whole fit.
+    pub fit_secs: f64,
+    /// What the fit did that a user should know, such as columns with very many categories.
+    pub warnings: Vec<String>,
+}
+
+impl FitReport {
+    /// The validation loss of the weights that were kept, in nats per row; none without validation.
+    #[must_use]
+    pub fn best_validation_nats(&self) -> Option<f64> {
+        self.losses
+            .iter()
+            .find(|loss| loss.stage == Stage::Sequence && loss.epoch == self.best_epoch)
+            .and_then(|loss| loss.validation_nats)
+    }
+}
+
+/// Where a fit stands, after each epoch.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FitProgress {
+    /// The network being trained; with two threads or more both train at once.
+    pub stage: Stage,
+    /// Counted from 1.
+    pub epoch: usize,
+    /// Training ends here at the latest, mostly earlier.
+    pub most_epochs: usize,
+    /// Optimizer steps in an epoch.
+    pub steps_per_epoch: usize,
+    /// See [`EpochLoss::training_nats`].
+    pub training_nats: f64,
+    /// See [`EpochLoss::validation_nats`].
+    pub validation_nats: Option<f64>,
+    /// Since this network's training began.
+    pub elapsed: Duration,
+}
+
+/// Where sampling stands, after each chunk of sequences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SampleProgress {
+    /// Sequences made so far.
+    pub sequences: usize,
+    /// Sequences asked for; for a request in rows the number made so far.
+    pub sequences_wanted: usize,
+    /// Rows made so far.
+    pub rows: usize,
+    /// Since sampling began.
+    pub elapsed: Duration,
+}

@@ -1,0 +1,846 @@
+//! The sampling engine: fixed chunks of sequences, each sequence with a random stream of its own, shared out to
+//! worker threads.
+//! In: the networks, the layout and a [`Request`]. Out: [`SampledSequences`], decided values in the columns' own
+//! units, chunk by chunk in order.
+//!
+//! A chunk is computed by one thread with one libtorch thread, so its numbers do not depend on how many there are.
+
+use crate::codec::number::NumberCodec;
+use crate::encode::skip_score;
+use crate::history::{History, context_features, current_features, position_features};
+use crate::layout::{
+    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, ContextSource, HISTORY_FEATURES, Layout,
+    NumberColumn, POSITION_FEATURES, RowKind, RowSource,
+};
+use crate::model::context::ContextNetwork;
+use crate::model::decoder::HeadOutput;
+use crate::model::dropout::Mode;
+use crate::model::inputs::{ContextInputs, RowInputs, class_tensor, float_tensor};
+use crate::model::sequence::{LstmState, SequenceNetwork, Slot};
+use crate::model::{ModelError, long};
+use crate::rng::{Purpose, Seed, uniform};
+use crate::table::Label;
+use rand::rngs::ChaCha12Rng;
+use std::ops::Range;
+use tch::{Device, Kind, Tensor};
+
+/// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
+pub(crate) const CHUNK: usize = 512;
+/// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
+const TAIL: f64 = 1e-5;
+
+/// What to sample, for all chunks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Request {
+    pub(crate) seed: u64,
+    /// Rows of every sequence; drawn from the model when none.
+    pub(crate) length: Option<usize>,
+    pub(crate) temperature: f64,
+    pub(crate) within_range: bool,
+    /// Context values given, by position in the layout's context, one a sequence.
+    pub(crate) given: Vec<Option<GivenColumn>>,
+}
+
+/// A context column's given values.
+#[derive(Debug, Clone)]
+pub(crate) enum GivenColumn {
+    Classes(Vec<u32>),
+    Numbers(Vec<f64>),
+}
+
+/// A column of decided values.
+#[derive(Debug, Clone)]
+pub(crate) enum Decided {
+    Classes(Vec<u32>),
+    Numbers(Vec<f64>),
+}
+
+impl Decided {
+    fn new(is_category: bool) -> Decided {
+        if is_category {
+            Decided::Classes(Vec::new())
+        } else {
+            Decided::Numbers(Vec::new())
+        }
+    }
+}
+
+/// The sequences of one chunk.
+#[derive(Debug, Clone)]
+pub(crate) struct SampledSequences {
+    /// Rows of each sequence.
+    pub(crate) lengths: Vec<usize>,
+    /// One value a sequence, by position in the layout's context.
+    pub(crate) context: Vec<Decided>,
+    /// One value a row, sequence after sequence, by position in the layout's rows.
+    pub(crate) rows: Vec<Decided>,
+    /// The index number of each row; empty without an index.
+    pub(crate) index: Vec<f64>,
+}
+
+impl SampledSequences {
+    /// Appends the sequences of a later chunk.
+    pub(crate) fn append(&mut self, later: SampledSequences) {
+        self.lengths.extend(later.lengths);
+        self.index.extend(later.index);
+        let pairs = self
+            .context
+            .iter_mut()
+            .zip(later.context)
+            .chain(self.rows.iter_mut().zip(later.rows));
+        for pair in pairs {
+            match pair {
+                (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
+                (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps whole sequences until there are at least `rows` rows.
+    pub(crate) fn keep_until_rows(&mut self, rows: usize) {
+        let (mut sequences, mut kept) = (0, 0);
+        while kept < rows && sequences < self.lengths.len() {
+            kept += self.lengths[sequences];
+            sequences += 1;
+        }
+        self.cut(sequences, kept);
+    }
+
+    /// Keeps whole sequences of at most `rows` rows in all; of a first sequence that is longer, its first rows.
+    pub(crate) fn keep_rows(&mut self, rows: usize) {
+        let mut kept = 0;
+        let mut sequences = 0;
+        while sequences < self.lengths.len() && kept + self.lengths[sequences] <= rows {
+            kept += self.lengths[sequences];
+            sequences += 1;
+        }
+        if sequences == 0 && rows > 0 && !self.lengths.is_empty() {
+            (sequences, kept) = (1, rows);
+            self.lengths[0] = rows;
+        }
+        self.cut(sequences, kept);
+    }
+
+    fn cut(&mut self, sequences: usize, rows: usize) {
+        self.lengths.truncate(sequences);
+        self.index.truncate(rows);
+        let columns = self
+            .context
+            .iter_mut()
+            .map(|c| (c, sequences))
+            .chain(self.rows.iter_mut().map(|c| (c, rows)));
+        for (column, count) in columns {
+            match column {
+                Decided::Classes(classes) => classes.truncate(count),
+                Decided::Numbers(numbers) => numbers.truncate(count),
+            }
+        }
+    }
+}
+
+/// The networks a worker samples with.
+#[derive(Debug)]
+pub(crate) struct Networks {
+    pub(crate) context: ContextNetwork,
+    pub(crate) sequence: SequenceNetwork,
+    pub(crate) device: Device,
+}
+
+/// The state of a chunk while it is sampled.
+struct Chunk<'a> {
+    networks: &'a Networks,
+    layout: &'a Layout,
+    request: &'a Request,
+    generators: Vec<ChaCha12Rng>,
+    numbers: Vec<f32>,
+    categories: Vec<u32>,
+    context: Vec<Decided>,
+}
+
+/// Samples the sequences numbered `range` of a request.
+pub(crate) fn sample_chunk(
+    networks: &Networks,
+    layout: &Layout,
+    request: &Request,
+    range: Range<u64>,
+) -> Result<SampledSequences, ModelError> {
+    tch::no_grad(|| {
+        let seed = Seed::new(Some(request.seed));
+        let generators: Vec<ChaCha12Rng> = range
+            .clone()
+            .map(|number| seed.numbered_stream(Purpose::Sampling, number))
+            .collect();
+        let count = generators.len();
+        let category_columns = layout
+            .context
+            .iter()
+            .filter(|c| matches!(c.kind, ContextKind::Category(_)))
+            .count();
+        let mut chunk = Chunk {
+            networks,
+            layout,
+            request,
+            generators,
+            numbers: vec![
+                0.0;
+                count * (layout.context.len() - category_columns) * CONTEXT_FEATURES
+            ],
+            categories: vec![0; count * category_columns],
+            context: Vec::new(),
+        };
+        chunk.draw_context(range)?;
+        chunk.draw_rows()
+    })
+}
+
+impl Chunk<'_> {
+    fn sequences(&self) -> usize {
+        self.generators.len()
+    }
+
+    fn context_inputs(&self) -> Result<ContextInputs, ModelError> {
+        let (sequences, device) = (self.sequences(), self.networks.device);
+        let width = |all: usize| long(all / sequences.max(1));
+        Ok(ContextInputs {
+            numbers: float_tensor(
+                &self.numbers,
+                &[long(sequences), width(self.numbers.len())],
+                device,
+            )?,
+            categories: class_tensor(
+                self.categories.iter().copied(),
+                &[long(sequences), width(self.categories.len())],
+                device,
+            )?,
+        })
+    }
+
+    /// Takes in what is given, then draws the other context columns in order.
+    fn draw_context(&mut self, range: Range<u64>) -> Result<(), ModelError> {
+        let layout = self.layout;
+        let sequences = self.sequences();
+        let first = usize::try_from(range.start).unwrap_or(0);
+        let mut known = vec![false; layout.context.len()];
+        self.context = layout
+            .context
+            .iter()
+            .map(|c| Decided::new(matches!(c.kind, ContextKind::Category(_))))
+            .collect();
+        for (column, known) in known.iter_mut().enumerate() {
+            let given = match (&layout.context[column].source, self.request.length) {
+                (ContextSource::Length, Some(length)) => {
+                    Some(Decided::Numbers(vec![length as f64; sequences]))
+                }
+                _ => {
+                    self.request
+                        .given
+                        .get(column)
+                        .and_then(Option::as_ref)
+                        .map(|given| match given {
+                            GivenColumn::Classes(classes) => {
+                                Decided::Classes(classes[first..first + sequences].to_vec())
+                            }
+                            GivenColumn::Numbers(numbers) => {
+                                Decided::Numbers(numbers[first..first + sequences].to_vec())
+                            }
+                        })
+                }
+            };
+            if let Some(given) = given {
+                self.know(column, given);
+                *known = true;
+            }
+        }
+        for column in 0..layout.context.len() {
+            if known[column] {
+                continue;
+            }
+            let inputs = self.context_inputs()?;
+            let hidden = self.networks.context.head(column, &inputs, &known)?;
+            let output = self.networks.context.decoder.output(column, &hidden, &[])?;
+            let drawn = self.draw_context_column(column, &output);
+            self.know(column, drawn);
+            known[column] = true;
+        }
+        Ok(())
+    }
+
+    fn draw_context_column(&mut self, column: usize, output: &HeadOutput) -> Decided {
+        let request = self.request;
+        let draws = self.generators.iter_mut().enumerate();
+        match &self.layout.context[column].kind {
+            ContextKind::Category(_) => Decided::Classes(
+                draws
+                    .map(|(row, generator)| {
+                        small(output.class(row, None, request.temperature, generator))
+                    })
+                    .collect(),
+            ),
+            ContextKind::Number { codec, .. } => Decided::Numbers(
+                draws
+                    .map(|(row, generator)| {
+                        let value =
+                            output.number(row, codec, f64::NAN, request.temperature, generator);
+                        codec.restore(
+                            value,
+                            request.within_range
+                                || self.layout.context[column].source == ContextSource::Length,
+                        )
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Writes a context column's features and keeps its values.
+    fn know(&mut self, column: usize, values: Decided) {
+        let slot = self.networks.context.shape.slots[column];
+        let sequences = self.sequences().max(1);
+        match (&values, slot, &self.layout.context[column].kind) {
+            (Decided::Classes(classes), Slot::Category(slot), _) => {
+                let width = self.categories.len() / sequences;
+                for (row, &class) in classes.iter().enumerate() {
+                    self.categories[row * width + slot] = class;
+                }
+            }
+            (Decided::Numbers(numbers), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
+                let width = self.numbers.len() / sequences;
+                for (row, &value) in numbers.iter().enumerate() {
+                    let at = row * width + slot * CONTEXT_FEATURES;
+                    self.numbers[at..at + CONTEXT_FEATURES]
+                        .copy_from_slice(&context_features(value, scale));
+                }
+            }
+            _ => {}
+        }
+        self.context[column] = values;
+    }
+
+    fn context_number(&self, source: ContextSource, row: usize) -> Option<f64> {
+        match &self.context[self.layout.context_position(source)?] {
+            Decided::Numbers(numbers) => numbers.get(row).copied(),
+            Decided::Classes(_) => None,
+        }
+    }
+
+    fn context_label(&self, source: ContextSource, row: usize) -> Option<&Label> {
+        let column = self.layout.context_position(source)?;
+        match (&self.context[column], &self.layout.context[column].kind) {
+            (Decided::Classes(classes), ContextKind::Category(codec)) => {
+                codec.labels.get(*classes.get(row)? as usize)
+            }
+            _ => None,
+        }
+    }
+
+    /// How a sequence begins and how far it may go.
+    fn walk(&self, row: usize) -> Walk {
+        let length = self
+            .context_number(ContextSource::Length, row)
+            .unwrap_or(1.0)
+            .max(1.0);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "lengths lie within LENGTH"
+        )]
+        let length = length as usize;
+        let start = self
+            .context_number(ContextSource::Start, row)
+            .unwrap_or(0.0);
+        let time = match self.context_label(ContextSource::TimeOfDay, row) {
+            Some(Label::Float(time)) => *time,
+            _ => 0.0,
+        };
+        let ends_with_table =
+            self.context_label(ContextSource::EndsWithTable, row) == Some(&Label::Boolean(true));
+        let is_censored = self
+            .layout
+            .index
+            .as_ref()
+            .is_some_and(|index| index.is_censored);
+        Walk {
+            row,
+            length,
+            most_rows: match self.request.length {
+                Some(length) => length,
+                // Goes on until the table's time is over; twice the longest sequence is time enough.
+                None if ends_with_table => length.max(2 * self.layout.longest),
+                None => length,
+            },
+            stops_at_end: is_censored && self.request.length.is_none(),
+            start: start + time,
+            number: start + time,
+            history: History::new(self.layout),
+            columns: self
+                .layout
+                .rows
+                .iter()
+                .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
+                .collect(),
+            index: Vec::new(),
+            rows: 0,
+            is_over: false,
+        }
+    }
+
+    fn draw_rows(mut self) -> Result<SampledSequences, ModelError> {
+        let network = &self.networks.sequence;
+        let all_contexts = network.context(&self.context_inputs()?)?;
+        let mut walks: Vec<Walk> = (0..self.sequences()).map(|row| self.walk(row)).collect();
+        let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
+        let mut state =
+            LstmState::start(network.shape.sizes, long(walks.len()), self.networks.device)?;
+        let mut context = all_contexts.shallow_clone();
+        let mut step = 0;
+        while !walks.is_empty() {
+            state = self.draw_row(&mut walks, &context, &state, step)?;
+            step += 1;
+            for walk in &mut walks {
+                walk.is_over |= walk.rows >= walk.most_rows;
+            }
+            if walks.iter().any(|walk| walk.is_over) {
+                let kept: Vec<i64> = (0..walks.len())
+                    .filter(|&at| !walks[at].is_over)
+                    .map(long)
+                    .collect();
+                let kept = Tensor::f_from_slice(&kept)?.f_to_device(self.networks.device)?;
+                state = state.keep(&kept)?;
+                context = context.f_index_select(0, &kept)?;
+                let (over, going): (Vec<Walk>, Vec<Walk>) =
+                    walks.into_iter().partition(|walk| walk.is_over);
+                walks = going;
+                for walk in over {
+                    let row = walk.row;
+                    finished[row] = Some(walk);
+                }
+            }
+        }
+        Ok(self.gather(finished.into_iter().flatten().collect()))
+    }
+
+    /// One row of every sequence that goes on.
+    fn draw_row(
+        &mut self,
+        walks: &mut [Walk],
+        context: &Tensor,
+        state: &LstmState,
+        step: usize,
+    ) -> Result<LstmState, ModelError> {
+        let (networks, layout) = (self.networks, self.layout);
+        let network = &networks.sequence;
+        let rows = long(walks.len());
+        let features = network.features(
+            &self.row_inputs(walks, step)?,
+            context.shallow_clone(),
+            None,
+        )?;
+        let input = network
+            .lstm_input(&features, &mut Mode::Use)?
+            .f_unsqueeze(0)?;
+        let (output, state) = network.lstm(&input, state)?;
+        let before = network.before_row(&output.f_squeeze_dim(0)?, &features)?;
+        let embedding = network.shape.sizes.embedding;
+        let current = Tensor::f_zeros(
+            [rows, long(layout.rows.len()) * embedding],
+            (Kind::Float, networks.device),
+        )?;
+        let mut head = 0;
+        for (column, row_column) in layout.rows.iter().enumerate() {
+            let slot = network.shape.slots[column];
+            let embedded = match (&row_column.kind, slot) {
+                (RowKind::Category(_), Slot::Category(slot)) => {
+                    let output = network.decoder.output(
+                        head,
+                        &network.head(head, &before, &current)?,
+                        &[],
+                    )?;
+                    head += 1;
+                    let classes = self.draw_category(walks, column, slot, &output);
+                    network.embed_category(
+                        slot,
+                        &class_tensor(classes.into_iter(), &[rows], networks.device)?,
+                    )?
+                }
+                (RowKind::Number(number), Slot::Number(slot)) => {
+                    let is_gap = row_column.source == RowSource::Gap;
+                    let outputs =
+                        NumberOutputs::new(network, head, &before, &current, walks, slot, number)?;
+                    head += 1 + usize::from(number.change.is_some());
+                    let features = self.draw_number(
+                        walks,
+                        column,
+                        slot,
+                        number,
+                        &outputs,
+                        is_gap && step == 0,
+                        is_gap,
+                    );
+                    let features =
+                        float_tensor(&features, &[rows, long(CURRENT_FEATURES)], networks.device)?;
+                    let calendar = if is_gap {
+                        Some(self.calendar(walks)?)
+                    } else {
+                        None
+                    };
+                    network.embed_number(slot, &features, calendar.as_ref())?
+                }
+                _ => continue,
+            };
+            current
+                .f_narrow(1, long(column) * embedding, embedding)?
+                .f_copy_(&embedded)?;
+        }
+        for walk in walks.iter_mut().filter(|walk| !walk.is_over) {
+            walk.rows += 1;
+            if layout.index.is_some() {
+                walk.index.push(walk.number);
+            }
+        }
+        Ok(state)
+    }
+
+    fn row_inputs(&self, walks: &[Walk], step: usize) -> Result<RowInputs, ModelError> {
+        let (layout, device) = (self.layout, self.networks.device);
+        let rows = walks.len();
+        let categories = layout
+            .rows
+            .iter()
+            .filter(|column| matches!(column.kind, RowKind::Category(_)))
+            .count();
+        let number_width = (layout.rows.len() - categories) * HISTORY_FEATURES;
+        let mut history_numbers = vec![0.0; rows * number_width];
+        let mut history_categories = vec![0; rows * categories];
+        let mut position = Vec::with_capacity(rows * POSITION_FEATURES);
+        for (at, walk) in walks.iter().enumerate() {
+            walk.history.write(
+                layout,
+                &mut history_numbers[at * number_width..(at + 1) * number_width],
+                &mut history_categories[at * categories..(at + 1) * categories],
+            );
+            position.extend_from_slice(&position_features(
+                step,
+                walk.length,
+                layout,
+                walk.number - walk.start,
+            ));
+        }
+        Ok(RowInputs {
+            history_numbers: float_tensor(
+                &history_numbers,
+                &[long(rows), long(number_width)],
+                device,
+            )?,
+            history_categories: class_tensor(
+                history_categories.into_iter(),
+                &[long(rows), long(categories)],
+                device,
+            )?,
+            position: float_tensor(&position, &[long(rows), long(POSITION_FEATURES)], device)?,
+            calendar_before: self.calendar(walks)?,
+        })
+    }
+
+    /// Calendar features of each sequence's latest index.
+    fn calendar(&self, walks: &[Walk]) -> Result<Tensor, ModelError> {
+        let width = self.layout.calendar_width();
+        let mut features = Vec::with_capacity(walks.len() * width);
+        if let Some(index) = &self.layout.index {
+            for walk in walks {
+                index.features(walk.number, |value| features.push(single(value)));
+            }
+        }
+        float_tensor(
+            &features,
+            &[long(walks.len()), long(width)],
+            self.networks.device,
+        )
+    }
+
+    fn draw_category(
+        &mut self,
+        walks: &mut [Walk],
+        column: usize,
+        slot: usize,
+        output: &HeadOutput,
+    ) -> Vec<u32> {
+        let mut classes = Vec::with_capacity(walks.len());
+        for (at, walk) in walks.iter_mut().enumerate() {
+            let generator = &mut self.generators[walk.row];
+            let class = small(output.class(at, None, self.request.temperature, generator));
+            classes.push(class);
+            if walk.is_over {
+                continue;
+            }
+            walk.history.absorb_category(slot, class);
+            if let Decided::Classes(decided) = &mut walk.columns[column] {
+                decided.push(class);
+            }
+        }
+        classes
+    }
+
+    /// Draws a number column and returns its current-row features, row after row.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one column's parts, used in one place"
+    )]
+    fn draw_number(
+        &mut self,
+        walks: &mut [Walk],
+        column: usize,
+        slot: usize,
+        number: &NumberColumn,
+        outputs: &NumberOutputs,
+        is_absent: bool,
+        is_gap: bool,
+    ) -> Vec<f32> {
+        let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
+        for (at, walk) in walks.iter_mut().enumerate() {
+            let last = walk.history.last(slot);
+            let value = if is_absent {
+                f64::NAN
+            } else {
+                let drawn = outputs.draw(
+                    at,
+                    number,
+                    last,
+                    self.request.temperature,
+                    &mut self.generators[walk.row],
+                );
+                // Gaps stay within what was seen whatever the user says, or time would run backwards.
+                number
+                    .whole
+                    .restore(drawn, is_gap || self.request.within_range)
+            };
+            features.extend_from_slice(&current_features(value, last, &number.scale));
+            if !is_absent {
+                walk.history.absorb_number(slot, value, &number.scale);
+            }
+            if is_gap && !is_absent && !walk.is_over {
+                let next = walk.number + value;
+                walk.is_over = walk.stops_at_end
+                    && self
+                        .layout
+                        .index
+                        .as_ref()
+                        .is_some_and(|index| index.is_past_end(next));
+                if !walk.is_over {
+                    walk.number = next;
+                }
+            }
+            if let Decided::Numbers(decided) = &mut walk.columns[column]
+                && !walk.is_over
+            {
+                decided.push(value);
+            }
+        }
+        features
+    }
+
+    fn gather(self, walks: Vec<Walk>) -> SampledSequences {
+        let mut rows: Vec<Decided> = self
+            .layout
+            .rows
+            .iter()
+            .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
+            .collect();
+        let (mut lengths, mut index) = (Vec::with_capacity(walks.len()), Vec::new());
+        for walk in walks {
+            lengths.push(walk.rows);
+            index.extend(walk.index);
+            for (all, own) in rows.iter_mut().zip(walk.columns) {
+                match (all, own) {
+                    (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
+                    (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
+                    _ => {}
+                }
+            }
+        }
+        SampledSequences {
+            lengths,
+            context: self.context,
+            rows,
+            index,
+        }
+    }
+}
+
+/// One sequence while it is sampled.
+struct Walk {
+    /// Its place in the chunk.
+    row: usize,
+    /// The length the network is told.
+    length: usize,
+    most_rows: usize,
+    stops_at_end: bool,
+    start: f64,
+    /// Index number of the latest row.
+    number: f64,
+    history: History,
+    columns: Vec<Decided>,
+    index: Vec<f64>,
+    rows: usize,
+    is_over: bool,
+}
+
+/// What the value head and the change head of a number column say; a head that no row needs is not computed.
+struct NumberOutputs {
+    value: Option<HeadOutput>,
+    change: Option<HeadOutput>,
+}
+
+impl NumberOutputs {
+    fn new(
+        network: &SequenceNetwork,
+        head: usize,
+        before: &Tensor,
+        current: &Tensor,
+        walks: &[Walk],
+        slot: usize,
+        number: &NumberColumn,
+    ) -> Result<NumberOutputs, ModelError> {
+        let by_change = |walk: &Walk| number.change.is_some() && !walk.history.last(slot).is_nan();
+        let mut outputs = NumberOutputs {
+            value: None,
+            change: None,
+        };
+        if walks.iter().any(|walk| !by_change(walk)) {
+            let skip: Vec<f32> = match &number.change {
+                Some(_) => vec![0.0; walks.len()],
+                None => walks
+                    .iter()
+                    .map(|walk| skip_score(number.value(), walk.history.last(slot)))
+                    .collect(),
+            };
+            outputs.value = Some(network.decoder.output(
+                head,
+                &network.head(head, before, current)?,
+                &skip,
+            )?);
+        }
+        if walks.iter().any(by_change) {
+            let skip = vec![0.0; walks.len()];
+            outputs.change = Some(network.decoder.output(
+                head + 1,
+                &network.head(head + 1, before, current)?,
+                &skip,
+            )?);
+        }
+        Ok(outputs)
+    }
+
+    fn draw(
+        &self,
+        row: usize,
+        number: &NumberColumn,
+        last: f64,
+        temperature: f64,
+        generator: &mut ChaCha12Rng,
+    ) -> f64 {
+        match (&number.change, &self.change, &self.value) {
+            (Some(change), Some(output), _) if !last.is_nan() => {
+                last + output.number(row, &change.step, f64::NAN, temperature, generator)
+            }
+            (_, _, Some(output)) => {
+                output.number(row, number.value(), last, temperature, generator)
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+impl HeadOutput {
+    /// Draws a class of a row, never the banned one.
+    fn class(
+        &self,
+        row: usize,
+        banned: Option<usize>,
+        temperature: f64,
+        generator: &mut ChaCha12Rng,
+    ) -> usize {
+        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
+        draw_from_logits(logits, banned, temperature, generator)
+    }
+
+    /// Draws a number of a row: its class, and its score where that is continuous.
+    fn number(
+        &self,
+        row: usize,
+        codec: &NumberCodec,
+        last: f64,
+        temperature: f64,
+        generator: &mut ChaCha12Rng,
+    ) -> f64 {
+        // "Same as before" means nothing where nothing was before.
+        let banned = codec.same_class().filter(|_| last.is_nan());
+        let class = self.class(row, banned, temperature, generator);
+        let score = if Some(class) == codec.continuous_class() {
+            self.score(row, temperature, generator)
+        } else {
+            0.0
+        };
+        codec.decode(class, score, last)
+    }
+
+    /// Draws from a row's mixture of logistics.
+    fn score(&self, row: usize, temperature: f64, generator: &mut ChaCha12Rng) -> f64 {
+        let width = self.mixture.len() * self.classes / self.logits.len().max(1);
+        let (mixture, components) = (&self.mixture[row * width..(row + 1) * width], width / 3);
+        let chosen = draw_from_logits(&mixture[..components], None, 1.0, generator);
+        let (mean, log_scale) = (
+            f64::from(mixture[components + chosen]),
+            f64::from(mixture[2 * components + chosen]),
+        );
+        let share = uniform(generator).clamp(TAIL, 1.0 - TAIL);
+        mean + temperature * log_scale.exp() * (share / (1.0 - share)).ln()
+    }
+}
+
+/// Draws a position by inverting the distribution function of softmax(logits / temperature).
+fn draw_from_logits(
+    logits: &[f32],
+    banned: Option<usize>,
+    temperature: f64,
+    generator: &mut ChaCha12Rng,
+) -> usize {
+    if logits.len() == 1 {
+        return 0;
+    }
+    let allowed = |&(at, _): &(usize, &f32)| Some(at) != banned;
+    let most = logits
+        .iter()
+        .enumerate()
+        .filter(allowed)
+        .fold(f32::NEG_INFINITY, |most, (_, &logit)| most.max(logit));
+    let weight = |logit: f32| ((f64::from(logit) - f64::from(most)) / temperature).exp();
+    let total: f64 = logits
+        .iter()
+        .enumerate()
+        .filter(allowed)
+        .map(|(_, &logit)| weight(logit))
+        .sum();
+    let mut left = uniform(generator) * total;
+    let mut chosen = 0;
+    for (at, &logit) in logits.iter().enumerate().filter(allowed) {
+        chosen = at;
+        left -= weight(logit);
+        if left <= 0.0 {
+            break;
+        }
+    }
+    chosen
+}
+
+fn small(class: usize) -> u32 {
+    u32::try_from(class).unwrap_or(0)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "features are handed to the network in f32"
+)]
+fn single(value: f64) -> f32 {
+    value as f32
+}

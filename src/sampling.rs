@@ -1,0 +1,118 @@
+//! What a user can ask of sampling.
+
+use crate::params::{LENGTH, OptionError, TEMPERATURE, within};
+use crate::report::SampleProgress;
+use std::sync::Arc;
+
+/// Called after each chunk of sequences.
+pub(crate) type OnSampleProgress = Arc<dyn Fn(&SampleProgress) + Send + Sync>;
+
+/// How much to sample, and how.
+///
+/// ```
+/// use parsynth::SampleOptions;
+/// let options = SampleOptions::sequences(1_000).length(50).seed(7).temperature(0.9);
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct SampleOptions {
+    pub(crate) sequences: Option<usize>,
+    pub(crate) rows: Option<usize>,
+    pub(crate) length: Option<usize>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) row_limit: Option<usize>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) progress: Option<OnSampleProgress>,
+}
+
+impl std::fmt::Debug for SampleOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SampleOptions")
+            .field("sequences", &self.sequences)
+            .field("rows", &self.rows)
+            .field("length", &self.length)
+            .field("seed", &self.seed)
+            .field("temperature", &self.temperature)
+            .field("row_limit", &self.row_limit)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SampleOptions {
+    /// As many sequences as asked for, of any length.
+    pub fn sequences(count: usize) -> Self {
+        SampleOptions {
+            sequences: Some(count),
+            ..SampleOptions::default()
+        }
+    }
+
+    /// Whole sequences until there are at least this many rows.
+    pub fn rows(count: usize) -> Self {
+        SampleOptions {
+            rows: Some(count),
+            ..SampleOptions::default()
+        }
+    }
+
+    /// One sequence for each row of a context frame: for
+    /// [`ParSynthesizer::sample_sequential_columns_with`](crate::ParSynthesizer::sample_sequential_columns_with).
+    pub fn per_context_row() -> Self {
+        SampleOptions::default()
+    }
+
+    /// Rows of every sequence: `1..=10_000_000`; drawn from the model by default. A sequence index goes on past the
+    /// last one seen if the length asks for it.
+    pub fn length(mut self, rows: usize) -> Self {
+        self.length = Some(rows);
+        self
+    }
+
+    /// Makes the result repeatable on CPU, whatever the number of threads; fresh randomness by default.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Below 1 samples keep to what is likely, above 1 they stray from it: `0.01..=10.0`, default 1, which is the
+    /// distribution that was learned. Divides the logits and multiplies the scales of the mixtures.
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// At most this many rows: sequences that would pass it are left out, and a first sequence that is longer is cut.
+    /// No limit by default.
+    pub fn row_limit(mut self, rows: usize) -> Self {
+        self.row_limit = Some(rows);
+        self
+    }
+
+    /// Worker threads: `1..=1024`, default one a core. The result does not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Called after each chunk of sequences, from the calling thread.
+    pub fn on_progress(
+        mut self,
+        progress: impl Fn(&SampleProgress) + Send + Sync + 'static,
+    ) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Checks what has a range.
+    pub(crate) fn check(&self) -> Result<(), OptionError> {
+        if let Some(length) = self.length {
+            within("length", length, &LENGTH)?;
+        }
+        if let Some(temperature) = self.temperature {
+            within("temperature", temperature, &TEMPERATURE)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! What can be wrong with a frame or a table file.
+
+use std::path::PathBuf;
+
+use crate::metadata::did_you_mean;
+
+/// Why a frame or a file was refused; rows count from 0 in frames, lines from 1 in files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// There is nothing to learn from.
+    #[error("the frame has no {what}; at least one is wanted")]
+    Empty {
+        /// "rows" or "columns".
+        what: &'static str,
+    },
+    /// The frame has a column that the metadata does not state.
+    #[error("column `{column}` is not in the metadata{}", did_you_mean(.nearest.as_deref()))]
+    ColumnNotInMetadata {
+        /// The column.
+        column: String,
+        /// A stated column of nearly that name.
+        nearest: Option<String>,
+    },
+    /// The metadata states a column that the data does not have.
+    #[error("column `{column}` of the metadata is not in the data{}", did_you_mean(.nearest.as_deref()))]
+    ColumnNotInFrame {
+        /// The column.
+        column: String,
+        /// A column of the data of nearly that name.
+        nearest: Option<String>,
+    },
+    /// A context column that the metadata does not state.
+    #[error("context column `{column}` is not a column{}", did_you_mean(.nearest.as_deref()))]
+    UnknownContextColumn {
+        /// The name given.
+        column: String,
+        /// A column of nearly that name.
+        nearest: Option<String>,
+    },
+    /// A column was given two roles that exclude each other.
+    #[error("column `{column}` cannot be both {first} and {second}")]
+    TwoRoles {
+        /// The column.
+        column: String,
+        /// One role.
+        first: &'static str,
+        /// The other role.
+        second: &'static str,
+    },
+    /// A column given for conditional sampling is no context column.
+    #[error(
+        "column `{column}` is not a context column{}; context columns are: {}",
+        did_you_mean(.nearest.as_deref()), listed(.context)
+    )]
+    NotAContextColumn {
+        /// The column.
+        column: String,
+        /// A context column of nearly that name.
+        nearest: Option<String>,
+        /// All context columns.
+        context: Vec<String>,
+    },
+    /// The dtype cannot hold what the sdtype says.
+    #[error("column `{column}` of sdtype {sdtype} has dtype {dtype}; {remedy}")]
+    DtypeForSdType {
+        /// The column.
+        column: String,
+        /// The sdtype stated.
+        sdtype: &'static str,
+        /// The dtype found.
+        dtype: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A dtype that differs from the fitted one and cannot be turned into it without loss.
+    #[error("column `{column}` has dtype {found}; {expected} was fitted")]
+    DtypeChanged {
+        /// The column.
+        column: String,
+        /// The dtype found.
+        found: String,
+        /// The dtype fitted.
+        expected: String,
+    },
+    /// A value that cannot be turned into the fitted dtype without loss.
+    #[error(
+        "column `{column}`, row {row}: the value has no exact counterpart in {expected}, the fitted dtype"
+    )]
+    ValueChanges {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The dtype fitted.
+        expected: String,
+    },
+    /// An infinite number.
+    #[error(
+        "column `{column}`, row {row}: the value is infinite; wanted a finite number, or null for a missing one"
+    )]
+    Infinite {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+    },
+    /// A date that does not fit the format, or does not come back from it.
+    #[error("column `{column}`, row {row}: the value does not fit the format {format}{}", if *.round_trip { "; it would be written differently" } else { "" })]
+    DateFormat {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The format, or the formats that were tried.
+        format: String,
+        /// Whether the value can be read but would be written back differently.
+        round_trip: bool,
+    },
+    /// A key or index cell without a value.
+    #[error("column `{column}`, row {row}: the {role} is missing; every row needs one")]
+    MissingRole {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The column's role.
+        role: &'static str,
+    },
+    /// A context column that changes within a sequence.
+    #[error(
+        "context column `{column}` is not constant in the sequence `{key}`: rows {first_row} and {row} differ"
+    )]
+    ContextVaries {
+        /// The column.
+        column: String,
+        /// The sequence key's value.
+        key: String,
+        /// A row of the sequence.
+        first_row: usize,
+        /// A row that differs from it.
+        row: usize,
+    },
+    /// A label that the column's dtype cannot hold.
+    #[error("column `{column}`: a value does not fit dtype {dtype}")]
+    LabelDoesNotFit {
+        /// The column.
+        column: String,
+        /// The dtype.
+        dtype: String,
+    },
+    /// A `regex_format` whose texts the column's dtype cannot hold.
+    #[error(
+        "column `{column}` has dtype {dtype}, which cannot hold every text of regex_format `{regex}`; read it as text (String)"
+    )]
+    PatternConflict {
+        /// The column.
+        column: String,
+        /// The dtype.
+        dtype: String,
+        /// The pattern.
+        regex: String,
+    },
+    /// A file that could not be opened or read.
+    #[error("cannot read {}", .path.display())]
+    ReadFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system or the decoder said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A file that could not be written.
+    #[error("cannot write {}", .path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system or the encoder said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A fault in the text of a CSV file.
+    #[error("{}, line {line}: {reason}", .path.display())]
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// One-based line.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A cell of a CSV file that is not what the metadata says.
+    #[error("{}, line {line}, column `{column}`: expected {expected}", .path.display())]
+    CsvCell {
+        /// The file.
+        path: PathBuf,
+        /// One-based line on which the cell's row starts.
+        line: usize,
+        /// The column.
+        column: String,
+        /// What the metadata wants there.
+        expected: String,
+    },
+    /// An operation of the frame library failed.
+    #[error("the frame could not be handled")]
+    Frame {
+        /// What polars said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl From<polars::error::PolarsError> for TableError {
+    fn from(source: polars::error::PolarsError) -> Self {
+        TableError::Frame {
+            source: Box::new(source),
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

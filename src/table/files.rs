@@ -1,0 +1,107 @@
+//! CSV and Parquet files, in and out.
+//! A CSV file is read by what the metadata says, never by a guess from its first rows; the pair of reader
+//! and writer keeps null and the empty text apart. Parquet keeps every dtype as it is.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use polars::prelude::{CsvWriter, DataFrame, ParquetReader, ParquetWriter, SerReader, SerWriter};
+
+use super::TableError;
+use crate::metadata::Metadata;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Reads a CSV file with a header line, each column as the metadata states it.
+///
+/// Numerical columns become `Int64` when every value is a whole number that fits, else `UInt64`, else
+/// `Float64`. Boolean columns take true, false, yes, no, 1, 0 in any capitals. Datetime columns stay text in
+/// the metadata's format, categorical and id columns stay text with all their digits. An empty cell is null;
+/// a quoted empty cell, `""`, is the empty text in categorical and id columns and null in the others.
+///
+/// # Errors
+/// [`TableError`] naming file and line: a file that cannot be read, is not UTF-8 or has rows of unequal
+/// length, columns that the file and the metadata do not share, a cell that is not what the metadata says.
+pub fn read_csv(path: impl AsRef<Path>, metadata: &Metadata) -> Result<DataFrame, TableError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|source| unreadable(path, source.into()))?;
+    super::csv::read(&bytes, path, metadata)
+}
+
+/// Writes a CSV file with a header line: numbers in the shortest text that reads back as the same number,
+/// nothing for null, `""` for the empty text. A sibling temporary file is renamed into place.
+///
+/// # Errors
+/// [`TableError::WriteFile`] when the file cannot be made or a dtype has no CSV form.
+pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableError> {
+    write(path.as_ref(), |file| {
+        Ok(CsvWriter::new(file).finish(&mut frame.clone())?)
+    })
+}
+
+/// Reads a Parquet file, with the dtypes it was written with.
+///
+/// # Errors
+/// [`TableError::ReadFile`] when the file cannot be read or is not Parquet.
+pub fn read_parquet(path: impl AsRef<Path>) -> Result<DataFrame, TableError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|source| unreadable(path, source.into()))?;
+    // The decoder is not ours, and a damaged file must not take the caller's process down.
+    let read = catch_unwind(AssertUnwindSafe(|| ParquetReader::new(file).finish()));
+    match read {
+        Ok(Ok(frame)) => Ok(frame),
+        Ok(Err(source)) => Err(unreadable(path, source.into())),
+        Err(_) => Err(unreadable(path, "the file is damaged".into())),
+    }
+}
+
+/// Writes a Parquet file. A sibling temporary file is renamed into place.
+///
+/// # Errors
+/// [`TableError::WriteFile`] when the file cannot be made.
+pub fn write_parquet(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableError> {
+    write(path.as_ref(), |file| {
+        ParquetWriter::new(file).finish(&mut frame.clone())?;
+        Ok(())
+    })
+}
+
+fn write(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Cause>,
+) -> Result<(), TableError> {
+    write_beside(path, content).map_err(|source| TableError::WriteFile {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+fn write_beside(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let temporary = builder.tempfile_in(folder)?;
+    let mut buffered = BufWriter::new(temporary.as_file());
+    content(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    temporary.as_file().sync_all()?;
+    temporary.persist(path)?;
+    Ok(())
+}
+
+fn unreadable(path: &Path, source: Cause) -> TableError {
+    TableError::ReadFile {
+        path: path.to_path_buf(),
+        source,
+    }
+}

@@ -1,0 +1,509 @@
+//! One column of a frame to plain cells.
+//! In: a column of any supported dtype and the way it was fitted. Out: `Cells`, one per row of the frame.
+//! A dtype other than the fitted one is taken where nothing is lost by it; else the error says so.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use polars::prelude::{Column, DataType, Series, TimeUnit};
+
+use super::{
+    ColumnSchema, IntegerType, Label, MISSING_CODE, Role, Storage, TableError, TimeUnitName, Values,
+};
+use crate::metadata::{DateFormat, SdType};
+
+/// Stands for a missing whole number; no dtype we read reaches it.
+pub(super) const MISSING_WHOLE: i128 = i128::MIN;
+/// Below this, f64 holds every whole number.
+pub(super) const EXACT: i128 = 1 << 53;
+/// Nanoseconds of a day.
+const DAY: i128 = 86_400_000_000_000;
+
+/// The cells of a column before its base is taken off.
+#[derive(Debug)]
+pub(super) enum Cells {
+    /// Whole numbers and dates, `MISSING_WHOLE` where missing.
+    Whole(Vec<i128>),
+    /// Numbers with a fraction, NaN where missing.
+    Real(Vec<f64>),
+    /// Codes into sorted labels.
+    Labels { codes: Vec<u32>, labels: Vec<Label> },
+}
+
+impl Cells {
+    /// The smallest raw value when one of them is too large for f64, else 0.
+    pub(super) fn base(&self) -> i128 {
+        let Cells::Whole(cells) = self else { return 0 };
+        let present = || cells.iter().copied().filter(|&cell| cell != MISSING_WHOLE);
+        if present().all(|cell| cell.abs() < EXACT) {
+            0
+        } else {
+            present().min().unwrap_or(0)
+        }
+    }
+
+    /// Cells as later stages see them.
+    pub(super) fn into_values(self, base: i128) -> Values {
+        match self {
+            Cells::Whole(cells) => Values::Numbers(
+                cells
+                    .into_iter()
+                    .map(|cell| {
+                        if cell == MISSING_WHOLE {
+                            f64::NAN
+                        } else {
+                            (cell - base) as f64
+                        }
+                    })
+                    .collect(),
+            ),
+            Cells::Real(cells) => Values::Numbers(cells),
+            Cells::Labels { codes, labels } => Values::Labels { codes, labels },
+        }
+    }
+
+    /// A number per row that sorts as the cell does, exactly; missing cells come first.
+    pub(super) fn ranks(&self) -> Vec<i128> {
+        match self {
+            Cells::Whole(cells) => cells.clone(),
+            Cells::Real(cells) => cells
+                .iter()
+                .map(|&cell| {
+                    if cell.is_nan() {
+                        MISSING_WHOLE
+                    } else {
+                        total_order(cell).into()
+                    }
+                })
+                .collect(),
+            Cells::Labels { codes, .. } => codes
+                .iter()
+                .map(|&code| {
+                    if code == MISSING_CODE {
+                        MISSING_WHOLE
+                    } else {
+                        code.into()
+                    }
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Whether a column's cells are numbers; else they are labels.
+pub(super) fn is_number(sdtype: &SdType, role: Role) -> bool {
+    match sdtype {
+        SdType::Numerical | SdType::Datetime { .. } => role != Role::SequenceKey,
+        SdType::Categorical | SdType::Boolean | SdType::Id { .. } => false,
+    }
+}
+
+/// Reads a column the way it was fitted.
+pub(super) fn read(column: &Column, schema: &ColumnSchema) -> Result<Cells, TableError> {
+    let series = column.as_materialized_series();
+    let number = is_number(&schema.sdtype, schema.role);
+    if series.null_count() == series.len() {
+        let rows = series.len();
+        return Ok(match (number, &schema.storage) {
+            (true, Storage::Float32 | Storage::Float64) => Cells::Real(vec![f64::NAN; rows]),
+            (true, _) => Cells::Whole(vec![MISSING_WHOLE; rows]),
+            (false, _) => Cells::Labels {
+                codes: vec![MISSING_CODE; rows],
+                labels: Vec::new(),
+            },
+        });
+    }
+    if number {
+        read_numbers(series, schema)
+    } else {
+        read_labels(series, schema)
+    }
+}
+
+fn read_numbers(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableError> {
+    let dtype = series.dtype();
+    match &schema.storage {
+        Storage::Integer(_) if dtype.is_integer() => whole(series).map(Cells::Whole),
+        Storage::Integer(_) if is_float(dtype) => {
+            exact_wholes(&real(series, &schema.name)?, schema).map(Cells::Whole)
+        }
+        Storage::Float32 | Storage::Float64 if is_float(dtype) => {
+            real(series, &schema.name).map(Cells::Real)
+        }
+        Storage::Float32 | Storage::Float64 if dtype.is_integer() => {
+            exact_reals(&whole(series)?, schema).map(Cells::Real)
+        }
+        Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. } => read_dates(series, schema).map(Cells::Whole),
+        Storage::Integer(_)
+        | Storage::Float32
+        | Storage::Float64
+        | Storage::Boolean
+        | Storage::Text
+        | Storage::Categorical
+        | Storage::Enumeration(_)
+        | Storage::Null => Err(changed(series, schema)),
+    }
+}
+
+fn read_dates(series: &Series, schema: &ColumnSchema) -> Result<Vec<i128>, TableError> {
+    let Some(unit) = schema.storage.unit_nanoseconds() else {
+        return Err(changed(series, schema));
+    };
+    let zoned = matches!(&schema.storage, Storage::Datetime { zone: Some(_), .. });
+    match series.dtype() {
+        DataType::Date if !zoned => rescale(whole(series)?, DAY, unit, schema),
+        DataType::Datetime(from, zone) if zone.is_some() == zoned => rescale(
+            whole(series)?,
+            TimeUnitName::from(*from).nanoseconds(),
+            unit,
+            schema,
+        ),
+        dtype if is_text(dtype) && !zoned => {
+            let cells = text(series)?;
+            let cells: Vec<Option<&str>> = cells.str()?.iter().collect();
+            let formats = date_formats(schema);
+            parse_dates(&cells, &formats, unit, &schema.name)
+        }
+        dtype if dtype.is_integer() => match &schema.storage {
+            Storage::IntegerDate { format, .. } => {
+                let digits = digits(&whole(series)?, format);
+                let cells: Vec<Option<&str>> = digits.iter().map(Option::as_deref).collect();
+                parse_dates(&cells, std::slice::from_ref(format), unit, &schema.name)
+            }
+            _ => Err(changed(series, schema)),
+        },
+        _ => Err(changed(series, schema)),
+    }
+}
+
+/// Formats in which text may stand for a date of this column; the first that fits all is used.
+fn date_formats(schema: &ColumnSchema) -> Vec<String> {
+    match (&schema.storage, &schema.sdtype) {
+        (Storage::TextDate { format } | Storage::IntegerDate { format, .. }, _) => {
+            vec![format.clone()]
+        }
+        (
+            _,
+            SdType::Datetime {
+                format: Some(format),
+            },
+        ) => {
+            let mut formats = super::dates::fractions(format);
+            formats.extend(super::dates::DEFAULTS.map(str::to_owned));
+            formats
+        }
+        _ => super::dates::DEFAULTS.map(str::to_owned).to_vec(),
+    }
+}
+
+fn parse_dates(
+    cells: &[Option<&str>],
+    formats: &[String],
+    unit: i128,
+    column: &str,
+) -> Result<Vec<i128>, TableError> {
+    let mut furthest = 0;
+    for format in formats {
+        let Ok(compiled) = DateFormat::new(format) else {
+            continue;
+        };
+        match super::dates::parse_all(cells, &compiled, unit) {
+            Ok(parsed) => return Ok(parsed),
+            Err(row) => furthest = furthest.max(row),
+        }
+    }
+    Err(TableError::DateFormat {
+        column: column.to_owned(),
+        row: furthest,
+        format: formats.join(", "),
+        round_trip: false,
+    })
+}
+
+fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableError> {
+    let dtype = series.dtype();
+    match &schema.storage {
+        Storage::Boolean if *dtype == DataType::Boolean => {
+            Ok(labels(series.bool()?.iter(), Label::Boolean))
+        }
+        Storage::Integer(_) if dtype.is_integer() => Ok(whole_labels(&whole(series)?)),
+        Storage::Integer(_) if is_float(dtype) => Ok(whole_labels(&exact_wholes(
+            &real(series, &schema.name)?,
+            schema,
+        )?)),
+        Storage::Float32 | Storage::Float64 if is_float(dtype) => {
+            Ok(real_labels(&real(series, &schema.name)?))
+        }
+        Storage::Float32 | Storage::Float64 if dtype.is_integer() => {
+            Ok(real_labels(&exact_reals(&whole(series)?, schema)?))
+        }
+        Storage::Text | Storage::Categorical | Storage::Enumeration(_) if is_text(dtype) => {
+            let text = text(series)?;
+            Ok(labels(text.str()?.iter(), |cell| {
+                Label::Text(cell.to_owned())
+            }))
+        }
+        Storage::Date | Storage::Datetime { .. } => Ok(whole_labels(&read_dates(series, schema)?)),
+        Storage::Boolean
+        | Storage::Integer(_)
+        | Storage::Float32
+        | Storage::Float64
+        | Storage::Text
+        | Storage::Categorical
+        | Storage::Enumeration(_)
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. }
+        | Storage::Null => Err(changed(series, schema)),
+    }
+}
+
+fn whole_labels(cells: &[i128]) -> Cells {
+    labels(
+        cells
+            .iter()
+            .map(|&cell| (cell != MISSING_WHOLE).then_some(cell)),
+        Label::Integer,
+    )
+}
+
+fn real_labels(cells: &[f64]) -> Cells {
+    // Floats are told apart by their bits in total order, since f64 itself has no hash.
+    labels(
+        cells
+            .iter()
+            .map(|&cell| (!cell.is_nan()).then(|| total_order(cell))),
+        |order| Label::Float(from_total_order(order)),
+    )
+}
+
+fn labels<T: Hash + Eq + Ord + Copy>(
+    cells: impl Iterator<Item = Option<T>>,
+    label: impl Fn(T) -> Label,
+) -> Cells {
+    let mut seen: HashMap<T, u32> = HashMap::new();
+    let mut codes: Vec<u32> = cells
+        .map(|cell| match cell {
+            None => MISSING_CODE,
+            Some(cell) => {
+                // A frame has fewer than u32::MAX rows, hence fewer labels.
+                let next = u32::try_from(seen.len()).unwrap_or(MISSING_CODE);
+                *seen.entry(cell).or_insert(next)
+            }
+        })
+        .collect();
+    let mut sorted: Vec<(T, u32)> = seen.into_iter().collect();
+    sorted.sort_unstable();
+    let mut places = vec![MISSING_CODE; sorted.len()];
+    for (place, (_, code)) in (0..).zip(&sorted) {
+        places[*code as usize] = place;
+    }
+    for code in codes.iter_mut().filter(|code| **code != MISSING_CODE) {
+        *code = places[*code as usize];
+    }
+    let labels = sorted.into_iter().map(|(cell, _)| label(cell)).collect();
+    Cells::Labels { codes, labels }
+}
+
+/// Integers of any width, days of a date, units of a date-time.
+pub(super) fn whole(series: &Series) -> Result<Vec<i128>, TableError> {
+    let physical = series.to_physical_repr();
+    if *physical.dtype() == DataType::UInt64 {
+        let cells = physical.u64()?;
+        return Ok(cells
+            .iter()
+            .map(|cell| cell.map_or(MISSING_WHOLE, i128::from))
+            .collect());
+    }
+    let wide = physical.strict_cast(&DataType::Int64)?;
+    Ok(wide
+        .i64()?
+        .iter()
+        .map(|cell| cell.map_or(MISSING_WHOLE, i128::from))
+        .collect())
+}
+
+/// Floats with missing as NaN and no negative zero; f32 through its shortest decimal text, so that 0.1
+/// stays 0.1 and its decimals can be counted.
+pub(super) fn real(series: &Series, column: &str) -> Result<Vec<f64>, TableError> {
+    let cells: Vec<f64> = match series.dtype() {
+        DataType::Float32 => series
+            .f32()?
+            .iter()
+            .map(|cell| {
+                cell.map_or(f64::NAN, |cell| {
+                    format!("{cell:e}")
+                        .parse()
+                        .unwrap_or_else(|_| f64::from(cell))
+                })
+            })
+            .collect(),
+        _ => series
+            .f64()?
+            .iter()
+            .map(|cell| cell.unwrap_or(f64::NAN))
+            .collect(),
+    };
+    match cells.iter().position(|cell| cell.is_infinite()) {
+        Some(row) => Err(TableError::Infinite {
+            column: column.to_owned(),
+            row,
+        }),
+        None => Ok(cells.into_iter().map(|cell| cell + 0.0).collect()), // -0.0 + 0.0 is 0.0
+    }
+}
+
+/// Text of a String, Categorical or Enum column.
+pub(super) fn text(series: &Series) -> Result<Series, TableError> {
+    Ok(series.strict_cast(&DataType::String)?)
+}
+
+/// Whole numbers as the digits of a format; a number has lost the zeros that its text began with.
+pub(super) fn digits(cells: &[i128], format: &str) -> Vec<Option<String>> {
+    let width = DateFormat::new(format).map_or(0, |format| format.width());
+    cells
+        .iter()
+        .map(|&cell| (cell != MISSING_WHOLE).then(|| format!("{cell:0width$}")))
+        .collect()
+}
+
+fn exact_wholes(cells: &[f64], schema: &ColumnSchema) -> Result<Vec<i128>, TableError> {
+    cells
+        .iter()
+        .enumerate()
+        .map(|(row, &cell)| {
+            if cell.is_nan() {
+                Ok(MISSING_WHOLE)
+            } else if cell.fract() == 0.0 && cell.abs() < EXACT as f64 {
+                Ok(cell as i128)
+            } else {
+                Err(value_changes(row, schema))
+            }
+        })
+        .collect()
+}
+
+fn exact_reals(cells: &[i128], schema: &ColumnSchema) -> Result<Vec<f64>, TableError> {
+    cells
+        .iter()
+        .enumerate()
+        .map(|(row, &cell)| {
+            if cell == MISSING_WHOLE {
+                Ok(f64::NAN)
+            } else if cell.abs() < EXACT {
+                Ok(cell as f64)
+            } else {
+                Err(value_changes(row, schema))
+            }
+        })
+        .collect()
+}
+
+fn rescale(
+    cells: Vec<i128>,
+    from: i128,
+    to: i128,
+    schema: &ColumnSchema,
+) -> Result<Vec<i128>, TableError> {
+    if from == to {
+        return Ok(cells);
+    }
+    cells
+        .into_iter()
+        .enumerate()
+        .map(|(row, cell)| {
+            if cell == MISSING_WHOLE {
+                Ok(MISSING_WHOLE)
+            } else if (cell * from) % to == 0 {
+                Ok(cell * from / to)
+            } else {
+                Err(value_changes(row, schema))
+            }
+        })
+        .collect()
+}
+
+fn changed(series: &Series, schema: &ColumnSchema) -> TableError {
+    TableError::DtypeChanged {
+        column: schema.name.clone(),
+        found: series.dtype().to_string(),
+        expected: schema.storage.name(),
+    }
+}
+
+fn value_changes(row: usize, schema: &ColumnSchema) -> TableError {
+    TableError::ValueChanges {
+        column: schema.name.clone(),
+        row,
+        expected: schema.storage.name(),
+    }
+}
+
+/// A whole number that sorts as `f64::total_cmp` does.
+fn total_order(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    bits ^ ((bits >> 63) & i64::MAX)
+}
+
+fn from_total_order(order: i64) -> f64 {
+    f64::from_bits((order ^ ((order >> 63) & i64::MAX)).cast_unsigned())
+}
+
+pub(super) fn is_float(dtype: &DataType) -> bool {
+    matches!(dtype, DataType::Float32 | DataType::Float64)
+}
+
+pub(super) fn is_text(dtype: &DataType) -> bool {
+    matches!(
+        dtype,
+        DataType::String | DataType::Categorical(..) | DataType::Enum(..)
+    )
+}
+
+/// Our name of an integer dtype; `None` for others, among them the 128-bit ones.
+pub(super) fn integer_type(dtype: &DataType) -> Option<IntegerType> {
+    Some(match dtype {
+        DataType::Int8 => IntegerType::I8,
+        DataType::Int16 => IntegerType::I16,
+        DataType::Int32 => IntegerType::I32,
+        DataType::Int64 => IntegerType::I64,
+        DataType::UInt8 => IntegerType::U8,
+        DataType::UInt16 => IntegerType::U16,
+        DataType::UInt32 => IntegerType::U32,
+        DataType::UInt64 => IntegerType::U64,
+        _ => return None,
+    })
+}
+
+impl From<TimeUnit> for TimeUnitName {
+    fn from(unit: TimeUnit) -> Self {
+        match unit {
+            TimeUnit::Nanoseconds => TimeUnitName::Nanoseconds,
+            TimeUnit::Microseconds => TimeUnitName::Microseconds,
+            TimeUnit::Milliseconds => TimeUnitName::Milliseconds,
+        }
+    }
+}
+
+impl Storage {
+    /// Nanoseconds of one raw unit of a date column; `None` for other columns.
+    pub(super) fn unit_nanoseconds(&self) -> Option<i128> {
+        match self {
+            Storage::Date => Some(DAY),
+            Storage::Datetime { unit, .. } => Some(unit.nanoseconds()),
+            Storage::TextDate { format } | Storage::IntegerDate { format, .. } => {
+                Some(super::dates::format_unit(format).nanoseconds())
+            }
+            Storage::Boolean
+            | Storage::Integer(_)
+            | Storage::Float32
+            | Storage::Float64
+            | Storage::Text
+            | Storage::Categorical
+            | Storage::Enumeration(_)
+            | Storage::Null => None,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! From a frame and its metadata to the schema: roles, storage, bases.
+//! Everything that can be refused by looking at one column is refused here, before any grouping.
+
+use polars::prelude::{Column, DataFrame, DataType};
+
+use super::read::{self, is_number};
+use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
+use crate::metadata::{Metadata, Pattern, SdType, nearest_name};
+
+const SUPPORTED_DTYPES: &str = "supported dtypes are Boolean, Int8 to Int64, UInt8 to UInt64, Float32, Float64, \
+     String, Categorical, Enum, Date, Datetime";
+
+impl Schema {
+    /// Matches a frame with its metadata; context columns are named in any order.
+    ///
+    /// # Errors
+    /// [`TableError`] naming the column: an empty frame, columns that the frame and the metadata do not
+    /// share, a context column with another role, a dtype that cannot hold the sdtype, an infinite number,
+    /// a date that does not fit its format.
+    pub(crate) fn fit(
+        frame: &DataFrame,
+        metadata: &Metadata,
+        context_columns: &[String],
+    ) -> Result<Schema, TableError> {
+        check_names(frame, metadata)?;
+        check_context(metadata, context_columns)?;
+        if frame.height() == 0 {
+            return Err(TableError::Empty { what: "rows" });
+        }
+        let columns = frame
+            .columns()
+            .iter()
+            .map(|column| fit_column(column, metadata, context_columns))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Schema { columns })
+    }
+
+    /// Seconds of one unit of a datetime column's numbers; `None` for other columns.
+    pub(crate) fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+        let column = self.columns.get(column)?;
+        if !is_number(&column.sdtype, column.role) {
+            return None;
+        }
+        match &column.storage {
+            Storage::Date => Some(86_400.0),
+            storage => match storage.unit_nanoseconds()? {
+                1 => Some(1e-9),
+                1_000 => Some(1e-6),
+                _ => Some(1e-3),
+            },
+        }
+    }
+
+    /// Position of the sequence key.
+    pub(crate) fn sequence_key(&self) -> Option<usize> {
+        self.positions(Role::SequenceKey).next()
+    }
+
+    /// Position of the sequence index.
+    pub(crate) fn sequence_index(&self) -> Option<usize> {
+        self.positions(Role::SequenceIndex).next()
+    }
+
+    /// Positions of the context columns.
+    pub(crate) fn context(&self) -> Vec<usize> {
+        self.positions(Role::Context).collect()
+    }
+
+    /// Positions of the sequential columns.
+    pub(crate) fn sequential(&self) -> Vec<usize> {
+        self.positions(Role::Sequential).collect()
+    }
+
+    fn positions(&self, role: Role) -> impl Iterator<Item = usize> {
+        self.columns
+            .iter()
+            .enumerate()
+            .filter(move |(_, column)| column.role == role)
+            .map(|(position, _)| position)
+    }
+}
+
+fn check_names(frame: &DataFrame, metadata: &Metadata) -> Result<(), TableError> {
+    let names = || frame.columns().iter().map(|column| column.name().as_str());
+    if frame.columns().is_empty() {
+        return Err(TableError::Empty { what: "columns" });
+    }
+    check_same_names(names, metadata)
+}
+
+/// The same columns in the data and the metadata, in whatever order.
+pub(super) fn check_same_names<'a, I: Iterator<Item = &'a str>>(
+    names: impl Fn() -> I,
+    metadata: &Metadata,
+) -> Result<(), TableError> {
+    let stated = || metadata.columns().map(|(name, _)| name);
+    if let Some(column) = names().find(|name| metadata.sdtype(name).is_none()) {
+        // A stated column that the data lacks is the likeliest meaning.
+        let lacking = stated().filter(|stated| names().all(|name| name != *stated));
+        return Err(TableError::ColumnNotInMetadata {
+            column: column.to_owned(),
+            nearest: nearest_name(column, lacking),
+        });
+    }
+    if let Some(column) = stated().find(|stated| names().all(|name| name != *stated)) {
+        return Err(TableError::ColumnNotInFrame {
+            column: column.to_owned(),
+            nearest: nearest_name(column, names()),
+        });
+    }
+    Ok(())
+}
+
+fn check_context(metadata: &Metadata, context_columns: &[String]) -> Result<(), TableError> {
+    for (position, column) in context_columns.iter().enumerate() {
+        if metadata.sdtype(column).is_none() {
+            return Err(TableError::UnknownContextColumn {
+                column: column.clone(),
+                nearest: nearest_name(column, metadata.columns().map(|(name, _)| name)),
+            });
+        }
+        let other = if metadata.sequence_key() == Some(column) {
+            Some(Role::SequenceKey)
+        } else if metadata.sequence_index() == Some(column) {
+            Some(Role::SequenceIndex)
+        } else if context_columns[..position].contains(column) {
+            Some(Role::Context) // listed twice
+        } else {
+            None
+        };
+        if let Some(other) = other {
+            return Err(TableError::TwoRoles {
+                column: column.clone(),
+                first: other.name(),
+                second: Role::Context.name(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn fit_column(
+    column: &Column,
+    metadata: &Metadata,
+    context_columns: &[String],
+) -> Result<ColumnSchema, TableError> {
+    let name = column.name().as_str();
+    let role = if metadata.sequence_key() == Some(name) {
+        Role::SequenceKey
+    } else if metadata.sequence_index() == Some(name) {
+        Role::SequenceIndex
+    } else if context_columns.iter().any(|context| context == name) {
+        Role::Context
+    } else {
+        Role::Sequential
+    };
+    let stated = metadata
+        .sdtype(name)
+        .cloned()
+        .unwrap_or(SdType::Categorical);
+    // A key names its sequence whatever it is called in the metadata: its values are made up, not learned.
+    let sdtype = match stated {
+        id @ SdType::Id { .. } => id,
+        _ if role == Role::SequenceKey => SdType::Id { regex_format: None },
+        other => other,
+    };
+    let storage = fit_storage(column, name, &sdtype)?;
+    let mut schema = ColumnSchema {
+        name: name.to_owned(),
+        sdtype,
+        role,
+        storage,
+        base: 0,
+    };
+    schema.base = read::read(column, &schema)?.base();
+    Ok(schema)
+}
+
+fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, TableError> {
+    let plain = plain_storage(column.dtype()).ok_or_else(|| TableError::DtypeForSdType {
+        column: name.to_owned(),
+        sdtype: sdtype.name(),
+        dtype: column.dtype().to_string(),
+        remedy: SUPPORTED_DTYPES.to_owned(),
+    })?;
+    if column.null_count() == column.len() {
+        // Without a value there is nothing that the dtype could contradict.
+        return Ok(plain);
+    }
+    let refuse = |remedy: &str| TableError::DtypeForSdType {
+        column: name.to_owned(),
+        sdtype: sdtype.name(),
+        dtype: column.dtype().to_string(),
+        remedy: remedy.to_owned(),
+    };
+    match (sdtype, plain) {
+        (
+            SdType::Numerical,
+            storage @ (Storage::Integer(_) | Storage::Float32 | Storage::Float64),
+        ) => Ok(storage),
+        (SdType::Numerical, Storage::Date | Storage::Datetime { .. }) => {
+            Err(refuse("state the column as datetime"))
+        }
+        (SdType::Numerical, Storage::Boolean) => Err(refuse("state the column as boolean")),
+        (SdType::Numerical, _) => Err(refuse(
+            "cast the column to a number before, or state it as categorical",
+        )),
+        (SdType::Categorical | SdType::Boolean, storage) => Ok(storage),
+        (SdType::Datetime { .. }, storage @ (Storage::Date | Storage::Datetime { .. })) => {
+            Ok(storage)
+        }
+        (SdType::Datetime { format }, Storage::Text) => {
+            let text = read::text(column.as_materialized_series())?;
+            let cells: Vec<Option<&str>> = text.str()?.iter().collect();
+            learn_format(&cells, format.as_deref(), name).map(|format| Storage::TextDate { format })
+        }
+        (
+            SdType::Datetime {
+                format: Some(format),
+            },
+            Storage::Integer(integer),
+        ) => {
+            let digits = read::digits(&read::whole(column.as_materialized_series())?, format);
+            let cells: Vec<Option<&str>> = digits.iter().map(Option::as_deref).collect();
+            let format = learn_format(&cells, Some(format), name)?;
+            Ok(Storage::IntegerDate { format, integer })
+        }
+        (SdType::Datetime { format: None }, Storage::Integer(_)) => Err(refuse(
+            "give its datetime_format, for instance %Y%m%d, or state it as numerical",
+        )),
+        (SdType::Datetime { .. }, _) => Err(refuse(
+            "wanted is Date, Datetime, String, or whole numbers with a datetime_format",
+        )),
+        (SdType::Id { .. }, Storage::Enumeration(_)) => Err(refuse(
+            "made-up ids are new values, which an Enum cannot take; cast the column to String",
+        )),
+        (SdType::Id { .. }, Storage::Boolean | Storage::Date | Storage::Datetime { .. }) => Err(
+            refuse("ids are made up for text and numbers; cast the column to String"),
+        ),
+        (SdType::Id { regex_format }, storage) => {
+            check_pattern(regex_format.as_deref(), &storage, name)?;
+            Ok(storage)
+        }
+    }
+}
+
+fn learn_format(
+    cells: &[Option<&str>],
+    declared: Option<&str>,
+    column: &str,
+) -> Result<String, TableError> {
+    super::dates::learn(cells, declared).map_err(|misfit| TableError::DateFormat {
+        column: column.to_owned(),
+        row: misfit.row,
+        format: misfit.formats,
+        round_trip: misfit.round_trip,
+    })
+}
+
+/// A number column cannot hold a pattern's letters or leading zeros; a few texts show which it has.
+fn check_pattern(regex: Option<&str>, storage: &Storage, column: &str) -> Result<(), TableError> {
+    let (Some(regex), Storage::Integer(_) | Storage::Float32 | Storage::Float64) = (regex, storage)
+    else {
+        return Ok(());
+    };
+    let Ok(pattern) = Pattern::compile(regex) else {
+        return Ok(());
+    };
+    let last = pattern.capacity() - 1;
+    let fits = [0, last / 3, last / 2, last].into_iter().all(|number| {
+        let text = pattern.text(number);
+        text.parse::<i128>()
+            .is_ok_and(|value| value.to_string() == text)
+    });
+    if fits {
+        return Ok(());
+    }
+    Err(TableError::PatternConflict {
+        column: column.to_owned(),
+        dtype: storage.name(),
+        regex: regex.to_owned(),
+    })
+}
+
+fn plain_storage(dtype: &DataType) -> Option<Storage> {
+    if let Some(integer) = read::integer_type(dtype) {
+        return Some(Storage::Integer(integer));
+    }
+    Some(match dtype {
+        DataType::Boolean => Storage::Boolean,
+        DataType::Float32 => Storage::Float32,
+        DataType::Float64 => Storage::Float64,
+        DataType::String => Storage::Text,
+        DataType::Categorical(..) => Storage::Categorical,
+        DataType::Enum(categories, _) => Storage::Enumeration(
+            categories
+                .categories()
+                .values_iter()
+                .map(str::to_owned)
+                .collect(),
+        ),
+        DataType::Date => Storage::Date,
+        DataType::Datetime(unit, zone) => Storage::Datetime {
+            unit: TimeUnitName::from(*unit),
+            zone: zone.as_ref().map(|zone| zone.to_string()),
+        },
+        DataType::Null => Storage::Null,
+        _ => return None,
+    })
+}

@@ -1,0 +1,554 @@
+//! Training: minibatches of similar lengths, Adam, clipping, decay, averaged weights, early stopping on held-out
+//! sequences with the best weights kept.
+//! In: a [`Task`] (a network, its encoded data, its loss). Out: the best weights and the losses on the way.
+//!
+//! Everything is counted in optimizer steps and not in epochs alone, so that one rule serves a table of eighty
+//! sequences and one of fifty thousand.
+
+use crate::model::parameters::{Parameters, Plan};
+use crate::model::{ModelError, dropout::Mode};
+use crate::params::ValidFitOptions;
+use crate::report::{EpochLoss, FitProgress, Stage};
+use crate::rng::shuffle;
+use rand::rngs::ChaCha12Rng;
+use std::time::Instant;
+use tch::nn::{OptimizerConfig, VarStore};
+use tch::{Device, Tensor};
+
+/// Gradients are scaled down to this norm (Pascanu et al. 2013).
+const CLIP_NORM: f64 = 1.0;
+/// The weights that are validated and kept are a running average of the last fifty steps or so.
+const AVERAGE: f64 = 0.98;
+/// Validation comes about every this many steps.
+const STEPS_PER_VALIDATION: usize = 20;
+/// The learning rate halves, and training stops, when there was no new best for so many epochs, so many steps, or
+/// such a share of the steps to the best, whichever is longest.
+const PATIENCE_EPOCHS: usize = 15;
+const DECAY_EPOCHS: usize = 5;
+const DECAY_OF_PATIENCE: f64 = 1.0 / 3.0;
+const PATIENCE_OF_BEST: f64 = 0.5;
+const DECAY_OF_BEST: f64 = 0.15;
+/// On large tables epochs are long; patience in epochs goes up to this many steps.
+const MOST_PATIENCE_STEPS: usize = 3_000;
+const MOST_STEPS: usize = 4_000;
+const MOST_EPOCHS: usize = 300;
+/// Tables below this many rows train in smaller batches.
+const SMALL_TABLE_ROWS: usize = 6_000;
+/// A new best must be better by this, in nats per row.
+const LEAST_GAIN: f64 = 1e-4;
+const VALIDATION_BATCH: usize = 256;
+
+/// What can go wrong in training.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// A loss became NaN or infinite.
+    #[error(
+        "the loss of column `{column}` is not finite in epoch {epoch} of the {stage} network; try a lower learning rate than {learning_rate}"
+    )]
+    NonFinite {
+        /// The column with the first such loss.
+        column: String,
+        /// Counted from 1.
+        epoch: usize,
+        /// The network being trained.
+        stage: Stage,
+        /// The learning rate at that step.
+        learning_rate: f64,
+    },
+    /// The network failed.
+    #[error("training failed in the network")]
+    Model(#[from] ModelError),
+    /// libtorch refused an operation.
+    #[error("libtorch failed in training")]
+    Torch(#[from] tch::TchError),
+    /// A training thread ended without a result.
+    #[error("a training thread ended early")]
+    Thread,
+}
+
+/// The loss of a batch.
+#[derive(Debug)]
+pub(crate) struct BatchLoss {
+    /// Sums of negative log-likelihoods, one a head, in nats; gradients flow through it.
+    pub(crate) sums: Tensor,
+    /// What to subtract to make densities of the unrounded columns, one a head, in nats.
+    pub(crate) log_densities: Vec<f64>,
+    /// Rows (or sequences) in the batch.
+    pub(crate) units: usize,
+}
+
+/// A network with its data.
+pub(crate) trait Task {
+    /// What a long batch carries from one step to the next.
+    type Carry;
+    fn stage(&self) -> Stage;
+    fn plan(&self) -> Plan;
+    /// The name of the column of each head.
+    fn head_columns(&self) -> Vec<String>;
+    /// Rows of a sequence; 1 where sequences are the unit.
+    fn units(&self, sequence: usize) -> usize;
+    /// How many optimizer steps a batch takes.
+    fn steps(&self, batch: &[usize]) -> usize;
+    /// The loss of one step of a batch.
+    fn loss(
+        &self,
+        parameters: &Parameters,
+        batch: &[usize],
+        step: usize,
+        carry: &mut Option<Self::Carry>,
+        mode: Mode<'_>,
+    ) -> Result<BatchLoss, ModelError>;
+}
+
+/// How a training run went.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The best weights, in the plan's order.
+    pub(crate) weights: Vec<f32>,
+    pub(crate) epochs: Vec<EpochLoss>,
+    /// The epoch whose weights were kept, counted from 1; 0 when no epoch was run.
+    pub(crate) best_epoch: usize,
+}
+
+/// Which sequences train and which are held out.
+#[derive(Debug, Clone)]
+pub(crate) struct Split {
+    pub(crate) training: Vec<usize>,
+    pub(crate) validation: Vec<usize>,
+}
+
+impl Split {
+    /// Holds out a share of the sequences; none when the share is 0 or there is but one sequence.
+    pub(crate) fn new(sequences: usize, share: f64, generator: &mut ChaCha12Rng) -> Split {
+        let mut order: Vec<usize> = (0..sequences).collect();
+        shuffle(&mut order, generator);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most half of the sequences"
+        )]
+        let wanted = (share * sequences as f64).round() as usize;
+        let held = if share > 0.0 && sequences > 1 {
+            wanted.max(1)
+        } else {
+            0
+        };
+        let training = order.split_off(held);
+        Split {
+            training,
+            validation: order,
+        }
+    }
+}
+
+/// One training run.
+pub(crate) struct Trainer<'a, T: Task> {
+    pub(crate) task: &'a T,
+    pub(crate) options: &'a ValidFitOptions,
+    pub(crate) split: &'a Split,
+    pub(crate) device: Device,
+    pub(crate) generator: ChaCha12Rng,
+    pub(crate) progress: Option<&'a (dyn Fn(&FitProgress) + Send + Sync)>,
+}
+
+/// Losses of some batches, summed.
+struct Sums {
+    per_head: Vec<f64>,
+    units: usize,
+}
+
+impl Sums {
+    fn new(heads: usize) -> Sums {
+        Sums {
+            per_head: vec![0.0; heads],
+            units: 0,
+        }
+    }
+
+    fn add(&mut self, values: &[f64], loss: &BatchLoss) {
+        for ((sum, value), density) in self
+            .per_head
+            .iter_mut()
+            .zip(values)
+            .zip(&loss.log_densities)
+        {
+            *sum += value - density;
+        }
+        self.units += loss.units;
+    }
+
+    fn mean(&self) -> f64 {
+        self.per_head.iter().sum::<f64>() / self.units.max(1) as f64
+    }
+}
+
+/// When to validate, decay and stop.
+struct Schedule {
+    steps_per_epoch: usize,
+    validate_every: usize,
+    patience: usize,
+    decay: usize,
+    most_epochs: usize,
+    deadline: Option<Instant>,
+}
+
+impl Schedule {
+    fn new(options: &ValidFitOptions, steps_per_epoch: usize) -> Schedule {
+        let steps_per_epoch = steps_per_epoch.max(1);
+        let in_steps = |epochs: usize| (epochs * steps_per_epoch).min(MOST_PATIENCE_STEPS);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a third of a count"
+        )]
+        let decay = (options.patience_steps as f64 * DECAY_OF_PATIENCE) as usize;
+        Schedule {
+            steps_per_epoch,
+            validate_every: STEPS_PER_VALIDATION.div_ceil(steps_per_epoch),
+            patience: options.patience_steps.max(in_steps(PATIENCE_EPOCHS)),
+            decay: decay.max(in_steps(DECAY_EPOCHS)),
+            most_epochs: options
+                .epochs
+                .unwrap_or(MOST_EPOCHS.max(MOST_STEPS.div_ceil(steps_per_epoch))),
+            deadline: options
+                .max_training_time
+                .and_then(|most| Instant::now().checked_add(most)),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+fn share_of(steps: usize, share: f64) -> usize {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
+    let part = (steps as f64 * share) as usize;
+    part
+}
+
+impl<T: Task> Trainer<'_, T> {
+    /// Trains from the given starting weights.
+    /// # Errors
+    /// [`TrainError::NonFinite`] before the optimizer takes in a loss that is not finite.
+    pub(crate) fn run(mut self, start: &[f32]) -> Result<Outcome, TrainError> {
+        let plan = self.task.plan();
+        let store = VarStore::new(self.device);
+        let flat = store
+            .root()
+            .f_var_copy("weights", &Tensor::f_from_slice(start)?)?;
+        let parameters = Parameters::from_flat(plan, flat)?;
+        let mut optimizer = tch::nn::AdamW {
+            wd: 0.0,
+            ..Default::default()
+        }
+        .build(&store, self.options.learning_rate)?;
+        let mut average = parameters.flat().f_detach_copy()?;
+        let batch_size = self.batch_size();
+        let batches = self.batches(batch_size);
+        let schedule = Schedule::new(
+            self.options,
+            batches.iter().map(|batch| self.task.steps(batch)).sum(),
+        );
+        let started = Instant::now();
+        let mut learning_rate = self.options.learning_rate;
+        let mut outcome = Outcome {
+            weights: start.to_vec(),
+            epochs: Vec::new(),
+            best_epoch: 0,
+        };
+        let (mut step, mut best_step, mut decayed_step, mut best) = (0, 0, 0, f64::INFINITY);
+        for epoch in 1..=schedule.most_epochs {
+            let mut sums = Sums::new(self.task.head_columns().len());
+            for batch in self.batches(batch_size) {
+                let mut carry = None;
+                for part in 0..self.task.steps(&batch) {
+                    let mode = Mode::Train {
+                        dropout: self.options.dropout,
+                        generator: &mut self.generator,
+                    };
+                    let loss = self
+                        .task
+                        .loss(&parameters, &batch, part, &mut carry, mode)?;
+                    let values = self.finite(&loss, epoch, learning_rate)?;
+                    let units = self.denominator(&loss, batch_size);
+                    optimizer.zero_grad();
+                    loss.sums
+                        .f_sum(tch::Kind::Float)?
+                        .f_div_scalar(units)?
+                        .f_backward()?;
+                    clip(parameters.flat()).map_err(|error| {
+                        self.gradient_error(error, &values, epoch, learning_rate)
+                    })?;
+                    optimizer.step();
+                    step += 1;
+                    follow(&mut average, parameters.flat(), step)?;
+                    sums.add(&values, &loss);
+                }
+                if schedule.is_late() {
+                    break;
+                }
+            }
+            let is_last = epoch == schedule.most_epochs || schedule.is_late();
+            let validates = !self.split.validation.is_empty()
+                && (epoch % schedule.validate_every == 0 || is_last);
+            let validation = if validates {
+                Some(self.validate(&parameters, &average)?)
+            } else {
+                None
+            };
+            outcome
+                .epochs
+                .push(self.epoch_loss(epoch, &sums, validation.as_ref()));
+            self.report(&outcome, &schedule, started);
+            match validation.map(|sums| sums.mean()) {
+                // The first validated weights are kept even where the loss is infinite, as on a held-out rarity.
+                Some(loss) if loss < best - LEAST_GAIN || outcome.best_epoch == 0 => {
+                    (best, best_step, decayed_step) = (loss, step, step);
+                    outcome.best_epoch = epoch;
+                    outcome.weights = Vec::<f32>::try_from(average.f_to_device(Device::Cpu)?)?;
+                }
+                Some(_) => {
+                    if step - best_step.max(decayed_step)
+                        >= schedule.decay.max(share_of(best_step, DECAY_OF_BEST))
+                    {
+                        learning_rate /= 2.0;
+                        optimizer.set_lr(learning_rate);
+                        decayed_step = step;
+                    }
+                    if step - best_step
+                        >= schedule.patience.max(share_of(best_step, PATIENCE_OF_BEST))
+                    {
+                        break;
+                    }
+                }
+                None => {}
+            }
+            if is_last
+                || (self.split.validation.is_empty()
+                    && self.options.epochs.is_none()
+                    && step >= MOST_STEPS / 4)
+            {
+                break;
+            }
+        }
+        if self.split.validation.is_empty() && step > 0 {
+            // Nothing is held out, so nothing can say which epoch was best: the last average stands.
+            outcome.weights = Vec::<f32>::try_from(average.f_to_device(Device::Cpu)?)?;
+            outcome.best_epoch = outcome.epochs.len();
+        }
+        Ok(outcome)
+    }
+
+    fn batch_size(&self) -> usize {
+        self.options.batch_size.unwrap_or_else(|| {
+            let rows: usize = self
+                .split
+                .training
+                .iter()
+                .map(|&sequence| self.task.units(sequence))
+                .sum();
+            if rows < SMALL_TABLE_ROWS { 16 } else { 32 }
+        })
+    }
+
+    /// The training sequences in batches of similar lengths, each batch longest first, the batches in random order.
+    fn batches(&mut self, size: usize) -> Vec<Vec<usize>> {
+        let mut order = self.split.training.clone();
+        shuffle(&mut order, &mut self.generator);
+        if self.lengths_vary() {
+            // Lengths are blurred by up to 15 %, so that batches differ from epoch to epoch.
+            let mut keyed: Vec<(f64, usize)> = order
+                .iter()
+                .map(|&sequence| {
+                    let blur = 1.0 + 0.15 * crate::rng::uniform(&mut self.generator);
+                    (self.task.units(sequence) as f64 * blur, sequence)
+                })
+                .collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            order = keyed.into_iter().map(|(_, sequence)| sequence).collect();
+        }
+        let mut batches: Vec<Vec<usize>> = order.chunks(size).map(<[usize]>::to_vec).collect();
+        for batch in &mut batches {
+            batch.sort_by_key(|&sequence| std::cmp::Reverse(self.task.units(sequence)));
+        }
+        shuffle(&mut batches, &mut self.generator);
+        batches
+    }
+
+    fn lengths_vary(&self) -> bool {
+        self.split
+            .training
+            .windows(2)
+            .any(|pair| self.task.units(pair[0]) != self.task.units(pair[1]))
+    }
+
+    /// What the summed loss is divided by. Where batches hold similar lengths it is the same for all, or the rows of
+    /// short sequences would weigh more.
+    fn denominator(&self, loss: &BatchLoss, batch_size: usize) -> f64 {
+        let sequences = self.split.training.len();
+        let longest_is_one_step = self
+            .split
+            .training
+            .iter()
+            .all(|&sequence| self.task.steps(&[sequence]) == 1);
+        if self.lengths_vary() && longest_is_one_step {
+            let rows: usize = self
+                .split
+                .training
+                .iter()
+                .map(|&sequence| self.task.units(sequence))
+                .sum();
+            return batch_size.min(sequences) as f64 * rows as f64 / sequences as f64;
+        }
+        loss.units.max(1) as f64
+    }
+
+    fn finite(
+        &self,
+        loss: &BatchLoss,
+        epoch: usize,
+        learning_rate: f64,
+    ) -> Result<Vec<f64>, TrainError> {
+        let values = crate::model::inputs::to_doubles(&loss.sums)?;
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(values),
+            Some(head) => Err(TrainError::NonFinite {
+                column: self.task.head_columns().swap_remove(head),
+                epoch,
+                stage: self.task.stage(),
+                learning_rate,
+            }),
+        }
+    }
+
+    /// A gradient that is not finite is laid to the column with the largest loss.
+    fn gradient_error(
+        &self,
+        error: ClipError,
+        values: &[f64],
+        epoch: usize,
+        learning_rate: f64,
+    ) -> TrainError {
+        match error {
+            ClipError::Torch(error) => error.into(),
+            ClipError::NonFinite => {
+                let largest = (0..values.len())
+                    .max_by(|&a, &b| values[a].total_cmp(&values[b]))
+                    .unwrap_or(0);
+                let column = self
+                    .task
+                    .head_columns()
+                    .get(largest)
+                    .cloned()
+                    .unwrap_or_default();
+                TrainError::NonFinite {
+                    column,
+                    epoch,
+                    stage: self.task.stage(),
+                    learning_rate,
+                }
+            }
+        }
+    }
+
+    fn validate(&self, parameters: &Parameters, average: &Tensor) -> Result<Sums, TrainError> {
+        let averaged = Parameters::from_flat(parameters.plan().clone(), average.shallow_clone())?;
+        tch::no_grad(|| self.evaluate(&averaged, &self.split.validation))
+    }
+
+    fn evaluate(&self, parameters: &Parameters, sequences: &[usize]) -> Result<Sums, TrainError> {
+        let mut order = sequences.to_vec();
+        order.sort_by_key(|&sequence| (std::cmp::Reverse(self.task.units(sequence)), sequence));
+        let mut sums = Sums::new(self.task.head_columns().len());
+        for batch in order.chunks(VALIDATION_BATCH) {
+            let mut carry = None;
+            for step in 0..self.task.steps(batch) {
+                let loss = self
+                    .task
+                    .loss(parameters, batch, step, &mut carry, Mode::Use)?;
+                sums.add(&crate::model::inputs::to_doubles(&loss.sums)?, &loss);
+            }
+        }
+        Ok(sums)
+    }
+
+    fn epoch_loss(&self, epoch: usize, training: &Sums, validation: Option<&Sums>) -> EpochLoss {
+        let per_column = |sums: &Sums| {
+            let mut columns: Vec<(String, f64)> = Vec::new();
+            for (name, sum) in self.task.head_columns().into_iter().zip(&sums.per_head) {
+                let loss = sum / sums.units.max(1) as f64;
+                match columns.last_mut() {
+                    // A column modelled by its changes has two heads, side by side.
+                    Some((last, total)) if *last == name => *total += loss,
+                    _ => columns.push((name, loss)),
+                }
+            }
+            columns
+        };
+        EpochLoss {
+            stage: self.task.stage(),
+            epoch,
+            training_nats: training.mean(),
+            validation_nats: validation.map(Sums::mean),
+            training_nats_per_column: per_column(training),
+            validation_nats_per_column: validation.map(per_column),
+        }
+    }
+
+    fn report(&self, outcome: &Outcome, schedule: &Schedule, started: Instant) {
+        if let (Some(progress), Some(loss)) = (self.progress, outcome.epochs.last()) {
+            progress(&FitProgress {
+                stage: loss.stage,
+                epoch: loss.epoch,
+                most_epochs: schedule.most_epochs,
+                steps_per_epoch: schedule.steps_per_epoch,
+                training_nats: loss.training_nats,
+                validation_nats: loss.validation_nats,
+                elapsed: started.elapsed(),
+            });
+        }
+    }
+}
+
+/// Why a gradient could not be clipped.
+enum ClipError {
+    NonFinite,
+    Torch(tch::TchError),
+}
+
+impl From<tch::TchError> for ClipError {
+    fn from(error: tch::TchError) -> Self {
+        ClipError::Torch(error)
+    }
+}
+
+/// Scales the gradient down to [`CLIP_NORM`]; torch's own clipping lets NaN pass.
+fn clip(flat: &Tensor) -> Result<(), ClipError> {
+    tch::no_grad(|| {
+        let mut gradient = flat.f_grad()?;
+        let norm = f64::try_from(gradient.f_norm()?)?;
+        if !norm.is_finite() {
+            return Err(ClipError::NonFinite);
+        }
+        if norm > CLIP_NORM {
+            let _ = gradient.f_mul_scalar_(CLIP_NORM / norm)?;
+        }
+        Ok(())
+    })
+}
+
+/// Moves the running average towards the weights; early on faster, so that the start is forgotten.
+fn follow(average: &mut Tensor, flat: &Tensor, step: usize) -> Result<(), TrainError> {
+    let keep = AVERAGE.min((1.0 + step as f64) / (10.0 + step as f64));
+    tch::no_grad(|| {
+        let _ = average.f_lerp_(&flat.f_detach()?, 1.0 - keep)?;
+        Ok(())
+    })
+}

@@ -65,14 +65,12 @@ fn link(lib: &Path) -> bool {
     let has_cuda = cuda.is_file();
     let argument = match os.as_str() {
         // The linker drops a library no symbol of which is used; libtorch_cuda registers its devices when it is loaded.
-        "linux" if has_cuda => {
-            format!(
-                "-Wl,-rpath,{},--push-state,--no-as-needed,{},--pop-state",
-                lib.display(),
-                cuda.display()
-            )
-        }
-        "linux" | "macos" => format!("-Wl,-rpath,{}", lib.display()),
+        "linux" if has_cuda => format!(
+            "{},--push-state,--no-as-needed,{},--pop-state",
+            rpath(lib),
+            cuda.display()
+        ),
+        "linux" | "macos" => rpath(lib),
         // PyTorch's own remedy for the same; Windows has no rpath, so PATH must name `lib`.
         "windows" if has_cuda => "/INCLUDE:?warp_size@cuda@at@@YAHXZ".to_owned(),
         _ => return has_cuda,
@@ -80,4 +78,15 @@ fn link(lib: &Path) -> bool {
     println!("cargo::rustc-link-arg={argument}");
     println!("cargo::metadata=LINK_ARG={argument}");
     has_cuda
+}
+
+/// `lib` as named, which a link may lead elsewhere later, and the folder it leads to now, which outlives the link.
+fn rpath(lib: &Path) -> String {
+    let mut argument = format!("-Wl,-rpath,{}", lib.display());
+    if let Ok(real) = lib.canonicalize()
+        && real != lib
+    {
+        argument += &format!(",-rpath,{}", real.display());
+    }
+    argument
 }

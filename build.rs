@@ -4,7 +4,6 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::exit;
 
 #[path = "build/check.rs"]
 mod check;
@@ -50,12 +49,12 @@ fn link(lib: &Path) -> bool {
         && let Err(problem) =
             check::check(lib.parent().unwrap_or(lib), lib, &os, &arch, any_version)
     {
-        // One line; cargo puts the package's name before it.
+        // Cargo fails the build for this line alone; an exit code would print this script's whole output, too.
         println!(
             "cargo::error={problem}; point LIBTORCH at libtorch {} or, in this crate's repository, run `cargo xtask libtorch`",
             check::LIBTORCH_VERSION
         );
-        exit(1);
+        return false;
     }
     let cuda = lib.join(if os == "windows" {
         "torch_cuda.dll"

@@ -397,6 +397,16 @@ fn assemble(site: &Path, ready: &Path) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
+    // An empty library that pulls in libtorch_cpu and libtorch_cuda. GNU ld (the default on aarch64) keeps it in
+    // spite of --as-needed, and a program would then die at start for want of libtorch_cuda.
+    #[cfg(unix)]
+    {
+        let umbrella = ready.join("torch/lib/libtorch.so");
+        if umbrella.exists() {
+            fs::remove_file(&umbrella)?;
+            std::os::unix::fs::symlink("libtorch_cpu.so", &umbrella)?;
+        }
+    }
     Ok(())
 }
 

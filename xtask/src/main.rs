@@ -1,1 +1,115 @@
-fn main() {}
+//! Sets the repository up and runs it: `cargo xtask demo`, `cargo xtask test`, `cargo xtask libtorch`.
+//! In: one word. Out: libtorch where `.cargo/config.toml` looks for it, then cargo's own output.
+//! A set-up that cannot be made ends in one line that names what is missing, before cargo is started.
+
+mod cargo;
+mod context;
+mod fetch;
+mod locate;
+mod platform;
+
+#[path = "../../build/check.rs"]
+mod check;
+
+use crate::context::{Context, Problem};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask <command>
+
+  demo      fetch libtorch where there is none, build, and run the quickstart on a real table
+  test      the same set-up, then every test and doc-test and every example that needs nobody at the keyboard
+  libtorch  the set-up alone; prints the folder of the libtorch in use
+
+LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder fetched files are kept in.";
+
+/// Every example, with the arguments that let `test` run it quickly and alone; `None` for one that wants the user's
+/// files and is only compiled.
+const EXAMPLES: &[(&str, Option<&[&str]>)] = &[("quickstart", Some(&["--quick"]))];
+
+fn main() -> ExitCode {
+    let mut arguments = pico_args::Arguments::from_env();
+    let help = arguments.contains(["-h", "--help"]);
+    let command = arguments.subcommand().ok().flatten();
+    let rest = arguments.finish();
+    if help || command.as_deref() == Some("help") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if let Some(extra) = rest.first() {
+        eprintln!("error: unexpected argument `{}`\n\n{HELP}", extra.display());
+        return ExitCode::from(2);
+    }
+    let context = Context::from_process();
+    let outcome = match command.as_deref() {
+        Some("demo") => demo(&context),
+        Some("test") => test(&context),
+        Some("libtorch") => locate::libtorch(&context).map(|folder| {
+            println!("{}", folder.display());
+            ExitCode::SUCCESS
+        }),
+        Some(other) => {
+            eprintln!("error: no command `{other}`\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+        None => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    outcome.unwrap_or_else(|problem| {
+        eprintln!("error: {problem}");
+        ExitCode::FAILURE
+    })
+}
+
+fn demo(context: &Context) -> Result<ExitCode, Problem> {
+    set_up(context)?;
+    cargo::run(context, &["run", "--release", "--example", "quickstart"])
+}
+
+fn test(context: &Context) -> Result<ExitCode, Problem> {
+    set_up(context)?;
+    let mut code = cargo::run(context, &["test", "--release", "--workspace"])?;
+    for (example, arguments) in EXAMPLES {
+        let Some(arguments) = arguments else { continue };
+        if code != ExitCode::SUCCESS {
+            break;
+        }
+        let words = ["run", "--release", "--example", example, "--"];
+        code = cargo::run(context, &[&words, *arguments].concat())?;
+    }
+    Ok(code)
+}
+
+/// Everything a build needs that cargo would complain about in C++ or in the linker's words.
+fn set_up(context: &Context) -> Result<(), Problem> {
+    cargo::check_compiler(context)?;
+    locate::libtorch(context).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_is_run_or_said_to_need_a_user() {
+        let examples = Context::from_process().root.join("examples");
+        let Ok(entries) = std::fs::read_dir(examples) else {
+            return;
+        };
+        for entry in entries {
+            let path = entry.expect("the folder can be read").path();
+            let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
+                continue;
+            };
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            assert!(
+                EXAMPLES.iter().any(|(example, _)| *example == name),
+                "list examples/{name}.rs in EXAMPLES of xtask/src/main.rs"
+            );
+        }
+    }
+}

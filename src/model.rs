@@ -59,3 +59,6 @@ pub(crate) fn starts(classes: &[i64], extra: i64) -> Vec<i64> {
 pub(crate) fn long(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

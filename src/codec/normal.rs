@@ -19,9 +19,9 @@ mod tests {
 
     #[test]
     fn distribution_and_quantile_match_published_values() {
-        assert!((distribution(1.959_963_984_540_054) - 0.975).abs() < 1e-12); // f64, a rational approximation
-        assert!((quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-9);
+        assert!((distribution(1.959_963_984_540_054) - 0.975).abs() < 1e-9); // statrs' rational approximation
+        assert!((quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-8);
         assert!((quantile(0.5)).abs() < 1e-12);
-        assert!((distribution(quantile(1e-4)) - 1e-4).abs() < 1e-12);
+        assert!((distribution(quantile(1e-4)) - 1e-4).abs() < 1e-9);
     }
 }

@@ -208,7 +208,9 @@ impl Parameters {
         let start = self.flat.data_ptr() as usize;
         let mut offset = 0;
         for (view, entry) in views.iter().zip(&self.plan.entries) {
-            if view.data_ptr() as usize != start + offset || !view.is_contiguous() {
+            // A view of nothing has no address.
+            let is_in_place = entry.numel() == 0 || view.data_ptr() as usize == start + offset;
+            if !is_in_place || !view.is_contiguous() {
                 return Ok(false);
             }
             offset += usize::try_from(entry.numel()).unwrap_or(0) * bytes;

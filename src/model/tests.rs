@@ -1,0 +1,584 @@
+//! Claims about the networks: one buffer, no leaks between rows, columns or sequences, and one arithmetic for training
+//! and sampling.
+
+use super::context::{ContextNetwork, ContextShape, visibility};
+use super::decoder::{HeadOutput, TargetTensors};
+use super::dropout::Mode;
+use super::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs, to_doubles};
+use super::parameters::{Parameters, Plan};
+use super::sequence::{LstmState, SequenceNetwork, SequenceShape, Slot};
+use super::{Sizes, long};
+use crate::encode::{Encoded, encode};
+use crate::layout::{CURRENT_FEATURES, Layout};
+use crate::metadata::SdType;
+use crate::rng::{Purpose, Seed, below, uniform};
+use crate::table::{ColumnSchema, Label, Role, Schema, SequenceTable, Storage, Values};
+use crate::tasks::{SequenceTask, row_head_names};
+use crate::train::Task;
+use tch::nn::{OptimizerConfig, VarStore};
+use tch::{Device, Kind, Tensor};
+
+const SIZES: Sizes = Sizes {
+    hidden: 5,
+    layers: 2,
+    embedding: 3,
+    head: 4,
+    components: 2,
+};
+
+fn column(name: &str, sdtype: SdType, role: Role) -> ColumnSchema {
+    let storage = if sdtype == SdType::Numerical {
+        Storage::Float64
+    } else {
+        Storage::Text
+    };
+    ColumnSchema {
+        name: name.to_owned(),
+        sdtype,
+        role,
+        storage,
+        base: 0,
+    }
+}
+
+/// A table with every kind of column: an index, a walk (modelled by its changes), a value, a category, and one with
+/// more classes than fit the padded block.
+fn table(lengths: &[usize]) -> (Schema, SequenceTable) {
+    let schema = Schema {
+        columns: vec![
+            column("group", SdType::Categorical, Role::Context),
+            column("time", SdType::Numerical, Role::SequenceIndex),
+            column("walk", SdType::Numerical, Role::Sequential),
+            column("kind", SdType::Categorical, Role::Sequential),
+            column("value", SdType::Numerical, Role::Sequential),
+            column("code", SdType::Categorical, Role::Sequential),
+        ],
+    };
+    let mut generator = Seed::new(Some(11)).stream(Purpose::Sampling);
+    let mut draw = || uniform(&mut generator);
+    let labels = |count: u32| {
+        (0..count)
+            .map(|i| Label::Text(format!("{i:03}")))
+            .collect::<Vec<_>>()
+    };
+    let (mut group, mut time, mut walk, mut value) = (vec![], vec![], vec![], vec![]);
+    let (mut kind, mut code, mut offsets) = (vec![], vec![], vec![0]);
+    for (sequence, &length) in lengths.iter().enumerate() {
+        let (mut now, mut place) = (draw() * 10.0, draw() * 1000.0);
+        for row in 0..length {
+            (now, place) = (now + 1.0 + (draw() * 3.0).floor(), place + draw() - 0.5);
+            group.push(u32::try_from(sequence % 2).expect("0 or 1"));
+            time.push(now);
+            walk.push(place);
+            kind.push(if draw() < 0.5 { 0 } else { 1 });
+            value.push(if draw() < 0.1 { f64::NAN } else { draw() });
+            code.push(u32::try_from((row * 7 + sequence) % 90).expect("small"));
+        }
+        offsets.push(time.len());
+    }
+    code.truncate(time.len());
+    let row_numbers = (0..time.len()).collect();
+    let columns = vec![
+        Values::Labels {
+            codes: group,
+            labels: labels(2),
+        },
+        Values::Numbers(time),
+        Values::Numbers(walk),
+        Values::Labels {
+            codes: kind,
+            labels: labels(2),
+        },
+        Values::Numbers(value),
+        Values::Labels {
+            codes: code,
+            labels: labels(90),
+        },
+    ];
+    (
+        schema,
+        SequenceTable {
+            offsets,
+            columns,
+            row_numbers,
+        },
+    )
+}
+
+struct Fixture {
+    layout: Layout,
+    encoded: Encoded,
+    shape: SequenceShape,
+    parameters: Parameters,
+}
+
+fn fixture(lengths: &[usize]) -> Fixture {
+    let (schema, table) = table(lengths);
+    let layout = Layout::fit(&table, &schema);
+    let encoded = encode(&table, &layout, schema.sequence_index());
+    let shape = SequenceShape::new(&layout, SIZES);
+    let parameters = parameters(&shape.plan());
+    Fixture {
+        layout,
+        encoded,
+        shape,
+        parameters,
+    }
+}
+
+fn parameters(plan: &Plan) -> Parameters {
+    let values = plan.draw(&mut Seed::new(Some(3)).stream(Purpose::SequenceWeights));
+    Parameters::new(plan.clone(), &values, Device::Cpu).expect("weights")
+}
+
+impl Fixture {
+    fn task(&self) -> SequenceTask<'_> {
+        let columns = row_head_names(&self.layout, |column| format!("column {column}"));
+        SequenceTask {
+            encoded: &self.encoded,
+            shape: self.shape.clone(),
+            columns,
+            device: Device::Cpu,
+        }
+    }
+
+    /// Losses by head of all parts of a batch.
+    fn losses(&self, batch: &[usize]) -> Vec<f64> {
+        let task = self.task();
+        let mut carry = None;
+        let mut sums = vec![0.0; self.shape.decoder.heads.len()];
+        for step in 0..task.steps(batch) {
+            let loss = task
+                .loss(&self.parameters, batch, step, &mut carry, Mode::Use)
+                .expect("a loss");
+            for (sum, value) in sums.iter_mut().zip(to_doubles(&loss.sums).expect("host")) {
+                *sum += value;
+            }
+        }
+        sums
+    }
+}
+
+fn assert_close(left: &[f64], right: &[f64], tolerance: f64) {
+    assert_eq!(left.len(), right.len());
+    for (left, right) in left.iter().zip(right) {
+        assert!(
+            (left - right).abs() <= tolerance * (1.0 + left.abs()),
+            "{left} is not {right}"
+        );
+    }
+}
+
+#[test]
+fn the_lstm_lies_in_cudnn_order_in_one_buffer_through_move_and_cast() {
+    let mut plan = Plan::default();
+    plan.add_lstm(16, 32, 1);
+    plan.add("after", &[3, 5], super::parameters::Start::Normal);
+    let original = parameters(&plan);
+    for parameters in [
+        original.share(),
+        original.to(Device::Cpu, Kind::Float).expect("move"),
+        original.to(Device::Cpu, Kind::Double).expect("cast"),
+        original.to(Device::Cpu, Kind::BFloat16).expect("cast"),
+    ] {
+        let start = parameters.flat().data_ptr() as usize;
+        let size = parameters.flat().kind().elt_size_in_bytes();
+        let views = parameters.views().expect("views");
+        let offsets: Vec<usize> = views
+            .iter()
+            .map(|view| (view.data_ptr() as usize - start) / size)
+            .collect();
+        // Input weights, hidden weights, then both biases: what cuDNN's packed buffer holds.
+        assert_eq!(offsets, [0, 2048, 6144, 6272, 6400]);
+        assert!(parameters.is_contiguous().expect("a check"));
+    }
+}
+
+#[test]
+fn layers_put_all_matrices_before_all_biases() {
+    let mut plan = Plan::default();
+    plan.add_lstm(3, 4, 2);
+    let names: Vec<&str> = plan
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "lstm_input_weight_0",
+            "lstm_hidden_weight_0",
+            "lstm_input_weight_1",
+            "lstm_hidden_weight_1",
+            "lstm_input_bias_0",
+            "lstm_hidden_bias_0",
+            "lstm_input_bias_1",
+            "lstm_hidden_bias_1",
+        ]
+    );
+}
+
+#[test]
+fn the_buffer_stays_where_it_is_while_training() {
+    let fixture = fixture(&[6, 4]);
+    let plan = fixture.shape.plan();
+    let store = VarStore::new(Device::Cpu);
+    let flat = store.root().var_copy("weights", fixture.parameters.flat());
+    let trained = Parameters::from_flat(plan, flat).expect("weights");
+    let (before, first) = (
+        trained.flat().data_ptr() as usize,
+        trained.values().expect("host"),
+    );
+    let mut optimizer = tch::nn::AdamW::default()
+        .build(&store, 1e-2)
+        .expect("optimizer");
+    for _ in 0..3 {
+        let loss = fixture
+            .task()
+            .loss(&trained, &[0, 1], 0, &mut None, Mode::Use)
+            .expect("a loss");
+        optimizer.backward_step(&loss.sums.sum(Kind::Float));
+    }
+    assert_eq!(trained.flat().data_ptr() as usize, before);
+    assert!(trained.is_contiguous().expect("a check"));
+    assert_ne!(trained.values().expect("host"), first);
+}
+
+#[test]
+fn a_weight_that_is_not_finite_is_seen() {
+    let mut plan = Plan::default();
+    plan.add("weight", &[2], super::parameters::Start::Constant(0.0));
+    let with =
+        |value: f32| Parameters::new(plan.clone(), &[0.0, value], Device::Cpu).expect("weights");
+    assert!(with(1.0).is_finite().expect("a check"));
+    assert!(!with(f32::NAN).is_finite().expect("a check"));
+    assert!(!with(f32::INFINITY).is_finite().expect("a check"));
+}
+
+/// Numbers from numpy, by the equations that PyTorch documents for `torch.nn.LSTM`:
+/// ```python
+/// I, H = 2, 2
+/// flat = np.arange(1, 49) / 50 - 0.5                   # w_ih [8, 2], w_hh [8, 2], b_ih [8], b_hh [8], in this order
+/// for x in [[0.5, -1.0], [1.5, 0.25]]:
+///     i, f, g, o = np.split(w_ih @ x + b_ih + w_hh @ h + b_hh, 4)
+///     c = sigmoid(f) * c + sigmoid(i) * np.tanh(g); h = sigmoid(o) * np.tanh(c)
+/// ```
+#[test]
+fn lstm_steps_match_the_equations() {
+    let values: Vec<f32> = (1_u8..49).map(|i| f32::from(i) / 50.0 - 0.5).collect();
+    let mut plan = Plan::default();
+    plan.add_lstm(2, 2, 1);
+    let parameters = Parameters::new(plan, &values, Device::Cpu).expect("weights");
+    let views = parameters.views().expect("views");
+    let input = Tensor::from_slice(&[0.5_f32, -1.0, 1.5, 0.25]).view([2, 1, 2]);
+    let zeros = || Tensor::zeros([1, 1, 2], (Kind::Float, Device::Cpu));
+    let (output, _, _) = input.lstm(
+        &[zeros(), zeros()],
+        &views,
+        true,
+        1,
+        0.0,
+        false,
+        false,
+        false,
+    );
+    assert_close(&to_doubles(&output).expect("host"), &NUMPY_LSTM, 1e-6); // f32
+}
+
+const NUMPY_LSTM: [f64; 4] = [0.284_936_82, 0.292_747_52, 0.135_463_63, 0.187_382_14];
+
+#[test]
+fn a_sequence_alone_equals_itself_in_a_batch() {
+    let fixture = fixture(&[9, 7, 1, 4]);
+    let together = fixture.losses(&[0, 1, 3, 2]);
+    let mut apart = vec![0.0; together.len()];
+    for sequence in 0..4 {
+        for (sum, value) in apart.iter_mut().zip(fixture.losses(&[sequence])) {
+            *sum += value;
+        }
+    }
+    assert_close(&together, &apart, 1e-5); // f32 sums of some hundred terms
+}
+
+#[test]
+fn a_long_sequence_in_parts_equals_the_whole() {
+    let fixture = fixture(&[300, 20]);
+    let in_parts = fixture.losses(&[0, 1]);
+    let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
+    let ranges = [0..300, 300..320];
+    let rows = &fixture.encoded.rows;
+    let (hidden, _) = network
+        .teacher_forced(
+            &ContextInputs::new(&fixture.encoded.context, &[0, 1], Device::Cpu).expect("context"),
+            &RowInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
+            &CurrentInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
+            &Padding::new(&[300, 20], Device::Cpu).expect("padding"),
+            &LstmState::start(SIZES, 2, Device::Cpu).expect("state"),
+            &mut Mode::Use,
+        )
+        .expect("a pass");
+    let targets =
+        TargetTensors::new(&rows.targets, Some(&rows.skip), &ranges, Device::Cpu).expect("targets");
+    let losses = network
+        .decoder
+        .losses(&hidden, &targets)
+        .expect("losses")
+        .sum_dim_intlist(1, false, Kind::Float);
+    assert!(fixture.task().steps(&[0, 1]) > 1);
+    assert_close(&in_parts, &to_doubles(&losses).expect("host"), 1e-5); // f32 sums of some hundred terms
+}
+
+#[test]
+fn sampling_computes_what_training_computed() {
+    let fixture = fixture(&[8]);
+    let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
+    let rows = &fixture.encoded.rows;
+    let context = ContextInputs::new(&fixture.encoded.context, &[0], Device::Cpu).expect("context");
+    let whole = std::slice::from_ref(&(0..8));
+    let (forced, _) = network
+        .teacher_forced(
+            &context,
+            &RowInputs::new(rows, whole, Device::Cpu).expect("rows"),
+            &CurrentInputs::new(rows, whole, Device::Cpu).expect("rows"),
+            &Padding::new(&[8], Device::Cpu).expect("padding"),
+            &LstmState::start(SIZES, 1, Device::Cpu).expect("state"),
+            &mut Mode::Use,
+        )
+        .expect("a pass");
+    let mut state = LstmState::start(SIZES, 1, Device::Cpu).expect("state");
+    for step in 0..8 {
+        let row = step..step + 1;
+        let one = std::slice::from_ref(&row);
+        let current = CurrentInputs::new(rows, one, Device::Cpu).expect("row");
+        let inputs = RowInputs::new(rows, one, Device::Cpu).expect("row");
+        let features = network
+            .features(&inputs, network.context(&context).expect("context"), None)
+            .expect("features");
+        let input = network
+            .lstm_input(&features, &mut Mode::Use)
+            .expect("input")
+            .unsqueeze(0);
+        let (output, after) = network.lstm(&input, &state).expect("a step");
+        state = after;
+        let before = network
+            .before_row(&output.squeeze_dim(0), &features)
+            .expect("a row");
+        let buffer = Tensor::zeros(
+            [1, long(fixture.shape.slots.len()) * SIZES.embedding],
+            (Kind::Float, Device::Cpu),
+        );
+        for (column, slot) in fixture.shape.slots.iter().enumerate() {
+            for (head, _) in fixture
+                .shape
+                .decoder
+                .heads
+                .iter()
+                .enumerate()
+                .filter(|(_, head)| head.column == column)
+            {
+                let stepwise = to_doubles(&network.head(head, &before, &buffer).expect("a head"))
+                    .expect("host");
+                let trained =
+                    to_doubles(&forced.select(0, long(head)).select(0, long(step))).expect("host");
+                assert_close(&stepwise, &trained, 1e-5); // f32, other summation order
+            }
+            let embedded = match *slot {
+                Slot::Number(slot) => {
+                    let width = long(CURRENT_FEATURES);
+                    let features = current.numbers.narrow(1, long(slot) * width, width);
+                    network
+                        .embed_number(slot, &features, (column == 0).then_some(&current.calendar))
+                        .expect("a number")
+                }
+                Slot::Category(slot) => network
+                    .embed_category(slot, &current.categories.select(1, long(slot)))
+                    .expect("a class"),
+            };
+            let width = SIZES.embedding;
+            buffer
+                .narrow(1, long(column) * width, width)
+                .copy_(&embedded);
+        }
+    }
+}
+
+#[test]
+fn a_column_sees_earlier_columns_and_never_later_ones() {
+    let mut fixture = fixture(&[5]);
+    let before = fixture.losses(&[0]);
+    // `kind` is the second category slot's neighbour: change it in the last row, where no later row can see it.
+    let class = &mut fixture.encoded.rows.current_categories[(4, 0)];
+    *class = 1 - *class;
+    let after = fixture.losses(&[0]);
+    let of_kind = fixture
+        .layout
+        .rows
+        .iter()
+        .position(|column| matches!(&column.kind, crate::layout::RowKind::Category(_)));
+    for (head, (before, after)) in fixture
+        .shape
+        .decoder
+        .heads
+        .iter()
+        .zip(before.iter().zip(&after))
+    {
+        if Some(head.column) <= of_kind {
+            assert_eq!(before, after, "column {} sees a later one", head.column);
+        } else {
+            assert_ne!(
+                before, after,
+                "column {} does not see an earlier one",
+                head.column
+            );
+        }
+    }
+}
+
+/// Negative log-likelihood of one target, from what a head says for sampling, in f64.
+fn loss_on_host(
+    output: &HeadOutput,
+    row: usize,
+    class: usize,
+    continuous: bool,
+    ends: (f64, f64),
+) -> f64 {
+    let log_softmax = |logits: &[f32], at: usize| {
+        let total: f64 = logits.iter().map(|&v| f64::from(v).exp()).sum();
+        f64::from(logits[at]) - total.ln()
+    };
+    let logits = &output.logits[row * output.classes..(row + 1) * output.classes];
+    let mut loss = -log_softmax(logits, class);
+    if continuous {
+        let components = 2;
+        let mixture = &output.mixture[row * 3 * components..(row + 1) * 3 * components];
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let probability: f64 = (0..components)
+            .map(|k| {
+                let (mean, scale) = (
+                    f64::from(mixture[components + k]),
+                    f64::from(mixture[2 * components + k]).exp(),
+                );
+                let inside = sigmoid((ends.1 - mean) / scale) - sigmoid((ends.0 - mean) / scale);
+                log_softmax(&mixture[..components], k).exp() * inside
+            })
+            .sum();
+        loss -= probability.ln();
+    }
+    loss
+}
+
+#[test]
+fn the_loss_is_that_of_the_distribution_that_is_sampled() {
+    let fixture = fixture(&[40, 30]);
+    let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
+    let rows = &fixture.encoded.rows;
+    let targets = TargetTensors::new(
+        &rows.targets,
+        Some(&rows.skip),
+        std::slice::from_ref(&(0..70)),
+        Device::Cpu,
+    )
+    .expect("targets");
+    let heads = long(fixture.shape.decoder.heads.len());
+    let hidden = Tensor::linspace(
+        -1.0,
+        1.0,
+        heads * 70 * SIZES.head,
+        (Kind::Float, Device::Cpu),
+    );
+    let hidden = (hidden * 9.0).sin().view([heads, 70, SIZES.head]);
+    let losses = network.decoder.losses(&hidden, &targets).expect("losses");
+    let mut kinds = (0, 0, 0);
+    for (head, shape) in fixture.shape.decoder.heads.iter().enumerate() {
+        let skip: Vec<f32> = rows.skip.column(head).to_vec();
+        let output = network
+            .decoder
+            .output(head, &hidden.select(0, long(head)), &skip)
+            .expect("output");
+        for row in 0..70 {
+            let found = f64::try_from(losses.get(long(head)).get(long(row))).expect("a number");
+            let class = rows.targets.class[(row, head)];
+            if class == crate::encode::INACTIVE {
+                assert_eq!(found, 0.0);
+                kinds.0 += 1;
+                continue;
+            }
+            let is_continuous = shape.continuous == Some(class as usize);
+            kinds.1 += usize::from(is_continuous);
+            kinds.2 += usize::from(shape.classes > 64);
+            let ends = (
+                f64::from(rows.targets.low[(row, head)]),
+                f64::from(rows.targets.high[(row, head)]),
+            );
+            let wanted = loss_on_host(&output, row, class as usize, is_continuous, ends);
+            assert!(
+                (found - wanted).abs() < 2e-3 * (1.0 + wanted.abs()),
+                "head {head}: {found} is not {wanted}"
+            ); // f32 against f64, narrow intervals
+        }
+    }
+    assert!(
+        kinds.0 > 0 && kinds.1 > 0 && kinds.2 > 0,
+        "a kind was not met: {kinds:?}"
+    );
+}
+
+#[test]
+fn the_context_network_sees_only_what_is_visible() {
+    let fixture = fixture(&[3, 5, 4, 6, 2, 3]);
+    let shape = ContextShape::new(&fixture.layout, SIZES);
+    let parameters = parameters(&shape.plan());
+    let network = ContextNetwork::new(&shape, &parameters).expect("network");
+    let columns = shape.slots.len();
+    let visible = visibility(6, columns, None, Device::Cpu).expect("flags");
+    let hidden = |encoded: &Encoded| {
+        let inputs =
+            ContextInputs::new(&encoded.context, &[0, 1, 2, 3, 4, 5], Device::Cpu).expect("inputs");
+        network
+            .hidden(&inputs, &visible, &mut Mode::Use)
+            .expect("hidden")
+    };
+    let before = hidden(&fixture.encoded);
+    let mut changed = fixture.encoded.clone();
+    // The first context column is the group: every later head sees it, its own does not.
+    changed
+        .context
+        .categories
+        .column_mut(0)
+        .mapv_inplace(|class| 1 - class);
+    let after = hidden(&changed);
+    assert!(columns >= 3);
+    for head in 0..long(columns) {
+        let moved =
+            f64::try_from((before.get(head) - after.get(head)).abs().max()).expect("a number");
+        assert_eq!(moved > 0.0, head > 0, "head {head} moved by {moved}");
+    }
+    let single = ContextInputs::new(&fixture.encoded.context, &[2], Device::Cpu).expect("inputs");
+    let known: Vec<bool> = (0..columns).map(|column| column < 2).collect();
+    let stepwise = to_doubles(&network.head(2, &single, &known).expect("a head")).expect("host");
+    assert_close(
+        &stepwise,
+        &to_doubles(&before.get(2).get(2)).expect("host"),
+        1e-5,
+    ); // f32
+}
+
+#[test]
+fn random_orders_show_each_column_before_and_after_each_other() {
+    let mut generator = Seed::new(Some(1)).stream(Purpose::ContextTraining);
+    let flags = to_doubles(&visibility(200, 3, Some(&mut generator), Device::Cpu).expect("flags"))
+        .expect("host");
+    for head in 0..3 {
+        for column in 0..3 {
+            let seen: f64 = (0..200)
+                .map(|sequence| flags[sequence * 9 + head * 3 + column])
+                .sum();
+            assert_eq!(
+                head == column,
+                seen == 0.0,
+                "head {head}, column {column}: {seen}"
+            );
+        }
+    }
+    assert!(below(&mut generator, 3) < 3);
+}

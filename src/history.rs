@@ -95,13 +95,6 @@ pub(crate) struct History {
     categories: Vec<u32>,
 }
 
-/// A value of the row at hand, decided.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Cell {
-    Category(u32),
-    Number(f64),
-}
-
 impl History {
     /// A sequence before its first row.
     pub(crate) fn new(layout: &Layout) -> History {

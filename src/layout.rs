@@ -129,6 +129,10 @@ pub(crate) enum ContextSource {
 
 /// How a context column is coded.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a table has a handful of context columns"
+)]
 pub(crate) enum ContextKind {
     Category(CategoryCodec),
     Number {

@@ -3,6 +3,7 @@
 
 use crate::encode::Encoded;
 use crate::layout::{ContextSource, Layout, RowSource};
+use crate::model::ModelError;
 use crate::model::context::{ContextNetwork, ContextShape, visibility};
 use crate::model::decoder::TargetTensors;
 use crate::model::dropout::Mode;
@@ -11,7 +12,6 @@ use crate::model::inputs::{
 };
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::sequence::{LstmState, SequenceNetwork, SequenceShape};
-use crate::model::{ModelError, long};
 use crate::report::Stage;
 use crate::train::{BatchLoss, Task};
 use std::ops::Range;
@@ -197,12 +197,4 @@ pub(crate) fn row_head_names(layout: &Layout, name: impl Fn(usize) -> String) ->
         .iter()
         .map(|head| of(layout.rows[head.column].source))
         .collect()
-}
-
-/// Heads and columns as libtorch counts, for size estimates.
-pub(crate) fn weight_count(context: &Plan, sequence: &Plan) -> i64 {
-    context
-        .numel()
-        .saturating_add(sequence.numel())
-        .max(long(0))
 }

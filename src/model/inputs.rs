@@ -216,11 +216,6 @@ impl TargetTensors {
             skip,
         })
     }
-
-    /// How many heads and rows.
-    pub(crate) fn rows(&self) -> i64 {
-        self.class.size().last().copied().unwrap_or(0)
-    }
 }
 
 /// Sums of the log densities of some rows, per head, in nats: what the networks need not compute.

@@ -583,11 +583,6 @@ impl SequenceNetwork {
             .current_category_table
             .f_index_select(0, &classes.f_add_scalar(offset)?)?)
     }
-
-    /// Whether the first column is the gap.
-    pub(crate) fn has_gap(&self) -> bool {
-        self.shape.has_gap
-    }
 }
 
 /// A linear map a column: `[rows, columns, in]` to `[rows, columns, out]`.

@@ -11,7 +11,7 @@ use crate::codec::number::{
 use crate::metadata::SdType;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
 
-/// History features of a number column: see [`crate::history`].
+/// History features of a number column: see `history.rs`.
 pub(crate) const HISTORY_FEATURES: usize = 8;
 /// Current-row features of a number column: score, standard value, missing, change.
 pub(crate) const CURRENT_FEATURES: usize = 4;

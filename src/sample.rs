@@ -163,7 +163,7 @@ impl Chunk<'_> {
         let input = network
             .lstm_input(&features, &mut Mode::Use)?
             .f_unsqueeze(0)?;
-        let (output, state) = network.lstm(&input, state)?;
+        let (output, state) = network.lstm(&input, state, false)?;
         let before = network.before_row(&output.f_squeeze_dim(0)?, &features)?;
         let embedding = network.shape.sizes.embedding;
         let current = Tensor::f_zeros(

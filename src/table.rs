@@ -127,7 +127,8 @@ pub(crate) struct ColumnSchema {
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
     pub(crate) storage: Storage,
-    /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones.
+    /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones. A column
+    /// that spans 2^53 units or more (104 days of nanoseconds) is still rounded, by less than its 2^53rd part.
     pub(crate) base: i128,
 }
 

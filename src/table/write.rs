@@ -42,8 +42,10 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
     let raw = || numbers.iter().map(|&number| to_raw(number, schema.base));
     match &schema.storage {
         Storage::Integer(integer) => integers(name, raw(), *integer),
-        Storage::Float64 => Ok(Series::new(name, reals(numbers))),
-        Storage::Float32 => Ok(Series::new(name, reals(numbers)).cast(&DataType::Float32)?),
+        Storage::Float64 => Ok(Series::new(name, reals(numbers, f64::MAX))),
+        Storage::Float32 => {
+            Ok(Series::new(name, reals(numbers, f32::MAX.into())).cast(&DataType::Float32)?)
+        }
         Storage::Date => dates(name, raw()),
         Storage::Datetime { unit, zone } => datetimes(name, raw(), *unit, zone.as_deref()),
         Storage::TextDate { format } => {
@@ -75,10 +77,11 @@ fn to_raw(number: f64, base: i128) -> Option<i128> {
     (!number.is_nan()).then(|| base.saturating_add(number.round() as i128))
 }
 
-fn reals(numbers: &[f64]) -> Vec<Option<f64>> {
+/// NaN as null, all else within `-limit..=limit`: an infinite number would be refused as input.
+fn reals(numbers: &[f64], limit: f64) -> Vec<Option<f64>> {
     numbers
         .iter()
-        .map(|number| (!number.is_nan()).then_some(*number))
+        .map(|number| (!number.is_nan()).then(|| number.clamp(-limit, limit)))
         .collect()
 }
 

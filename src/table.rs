@@ -3,6 +3,7 @@
 //! grouped by key and ordered by index, and later a frame of the same names, order and dtypes.
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
+mod cells;
 mod csv;
 mod dates;
 mod error;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
 use super::TimeUnitName;
-use super::read::MISSING_WHOLE;
+use super::cells::MISSING_WHOLE;
 use crate::metadata::DateFormat;
 
 /// Tried in this order where the metadata names no format.

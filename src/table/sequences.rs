@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use polars::prelude::{Column, DataFrame};
 
-use super::read::{Cells, MISSING_WHOLE, read};
+use super::cells::{Cells, MISSING_WHOLE};
+use super::read::read;
 use super::{ContextRows, Label, Role, Schema, SequenceTable, TableError, Values};
 use crate::metadata::nearest_name;
 

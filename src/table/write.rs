@@ -72,8 +72,11 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
     }
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "an infinite number stops at the end of i128, and later at that of the dtype"
+)]
 fn to_raw(number: f64, base: i128) -> Option<i128> {
-    // `as` keeps an infinite number at the end of the range; a NaN is a missing cell.
     (!number.is_nan()).then(|| base.saturating_add(number.round() as i128))
 }
 

@@ -38,6 +38,7 @@ fn column(name: &str, sdtype: SdType, role: Role) -> ColumnSchema {
         role,
         storage,
         base: 0,
+        step: 1,
     }
 }
 

@@ -26,20 +26,36 @@ pub(super) enum Cells {
     Labels { codes: Vec<u32>, labels: Vec<Label> },
 }
 
+fn greatest_common_divisor(mut left: i128, mut right: i128) -> i128 {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left
+}
+
+/// A distance in steps, as exact as f64 is; a value given later need not lie on a step.
+fn in_steps(distance: i128, step: i128) -> f64 {
+    (distance / step) as f64 + (distance % step) as f64 / step as f64
+}
+
 impl Cells {
-    /// The smallest raw value when one of them is too large for f64, else 0.
-    pub(super) fn base(&self) -> i128 {
-        let Cells::Whole(cells) = self else { return 0 };
+    /// Base and step: 0 and 1 while f64 holds every raw value, else the smallest of them and what divides the
+    /// distances of the others from it.
+    pub(super) fn base_and_step(&self) -> (i128, i128) {
+        let Cells::Whole(cells) = self else {
+            return (0, 1);
+        };
         let present = || cells.iter().copied().filter(|&cell| cell != MISSING_WHOLE);
         if present().all(|cell| cell.abs() < EXACT) {
-            0
-        } else {
-            present().min().unwrap_or(0)
+            return (0, 1);
         }
+        let base = present().min().unwrap_or(0);
+        let step = present().fold(0, |step, cell| greatest_common_divisor(step, cell - base));
+        (base, step.max(1))
     }
 
     /// Cells as later stages see them.
-    pub(super) fn into_values(self, base: i128) -> Values {
+    pub(super) fn into_values(self, base: i128, step: i128) -> Values {
         match self {
             Cells::Whole(cells) => Values::Numbers(
                 cells
@@ -48,7 +64,7 @@ impl Cells {
                         if cell == MISSING_WHOLE {
                             f64::NAN
                         } else {
-                            (cell - base) as f64
+                            in_steps(cell - base, step)
                         }
                     })
                     .collect(),

@@ -37,7 +37,7 @@ impl Schema {
     }
 
     /// Seconds of one unit of a datetime column's numbers; `None` for other columns.
-    pub(crate) fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+    pub(crate) fn seconds_per_raw_unit(&self, column: usize) -> Option<f64> {
         let column = self.columns.get(column)?;
         if !is_number(&column.sdtype, column.role) {
             return None;
@@ -172,8 +172,9 @@ fn fit_column(
         role,
         storage,
         base: 0,
+        step: 1,
     };
-    schema.base = read::read(column, &schema)?.base();
+    (schema.base, schema.step) = read::read(column, &schema)?.base_and_step();
     Ok(schema)
 }
 

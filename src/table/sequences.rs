@@ -47,7 +47,7 @@ impl SequenceTable {
         let columns = cells
             .into_iter()
             .zip(&schema.columns)
-            .map(|(cells, column)| cells.into_values(column.base).take(&order))
+            .map(|(cells, column)| cells.into_values(column.base, column.step).take(&order))
             .collect();
         let table = SequenceTable {
             offsets,
@@ -183,7 +183,7 @@ fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), Tab
     if fitted.role == Role::SequenceKey {
         check_present(&cells.ranks(), name, fitted.role)?;
     }
-    Ok((position, cells.into_values(fitted.base)))
+    Ok((position, cells.into_values(fitted.base, fitted.step)))
 }
 
 fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {

@@ -39,7 +39,11 @@ fn write(schema: &ColumnSchema, values: &Values) -> Result<Series, TableError> {
 
 fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, TableError> {
     let name: PlSmallStr = schema.name.as_str().into();
-    let raw = || numbers.iter().map(|&number| to_raw(number, schema.base));
+    let raw = || {
+        numbers
+            .iter()
+            .map(|&number| to_raw(number, schema.base, schema.step))
+    };
     match &schema.storage {
         Storage::Integer(integer) => integers(name, raw(), *integer),
         Storage::Float64 => Ok(Series::new(name, reals(numbers, f64::MAX))),
@@ -76,8 +80,12 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
     clippy::cast_possible_truncation,
     reason = "an infinite number stops at the end of i128, and later at that of the dtype"
 )]
-fn to_raw(number: f64, base: i128) -> Option<i128> {
-    (!number.is_nan()).then(|| base.saturating_add(number.round() as i128))
+fn to_raw(number: f64, base: i128, step: i128) -> Option<i128> {
+    let whole = number.floor();
+    // Whole steps are exact; only the part of one goes through f64.
+    let part = ((number - whole) * step as f64).round() as i128;
+    let distance = (whole as i128).saturating_mul(step).saturating_add(part);
+    (!number.is_nan()).then(|| base.saturating_add(distance))
 }
 
 /// NaN as null, all else within `-limit..=limit`: an infinite number would be refused as input.

@@ -80,7 +80,7 @@ fn integer_dates_are_calendar_dates_and_no_seconds() {
     else {
         panic!()
     };
-    let days = (cells[0] - cells[1]) * schema.seconds_per_unit(0).unwrap() / 86_400.0;
+    let days = (cells[0] - cells[1]) * schema.seconds_per_raw_unit(0).unwrap() / 86_400.0;
     assert_eq!(days, 809.0); // 2021-04-05 to 2023-06-23
     assert!(back(&frame, Some("%Y%m%d")).equals(&frame));
     let short = df!("d" => [50_101_i32, 991_231]).unwrap(); // 05-01-01 has lost a zero
@@ -173,7 +173,7 @@ fn seconds_per_unit_follow_the_storage() {
         let frame = DataFrame::new_infer_height(vec![column]).unwrap();
         fit(&frame, &only("d", datetime(None)), &[])
             .unwrap()
-            .seconds_per_unit(0)
+            .seconds_per_raw_unit(0)
     };
     assert_eq!(seconds(DataType::Date), Some(86_400.0));
     assert_eq!(
@@ -194,12 +194,12 @@ fn seconds_per_unit_follow_the_storage() {
         &[],
     )
     .unwrap();
-    assert_eq!(text.seconds_per_unit(0), Some(1e-6));
+    assert_eq!(text.seconds_per_raw_unit(0), Some(1e-6));
     let number = fit(
         &df!("d" => [1]).unwrap(),
         &only("d", SdType::Numerical),
         &[],
     )
     .unwrap();
-    assert_eq!(number.seconds_per_unit(0), None);
+    assert_eq!(number.seconds_per_raw_unit(0), None);
 }

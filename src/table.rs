@@ -209,14 +209,6 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// Number of cells.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Values::Numbers(numbers) => numbers.len(),
-            Values::Labels { codes, .. } => codes.len(),
-        }
-    }
-
     /// The cells at these positions, in their order; the labels stay whole.
     pub(crate) fn take(&self, rows: &[usize]) -> Values {
         match self {
@@ -227,14 +219,6 @@ impl Values {
                 codes: rows.iter().map(|&row| codes[row]).collect(),
                 labels: labels.clone(),
             },
-        }
-    }
-
-    /// Whether a cell is missing.
-    pub(crate) fn is_missing(&self, row: usize) -> bool {
-        match self {
-            Values::Numbers(numbers) => numbers[row].is_nan(),
-            Values::Labels { codes, .. } => codes[row] == MISSING_CODE,
         }
     }
 }

@@ -76,25 +76,6 @@ impl SequenceTable {
             .collect()
     }
 
-    /// The sequences at these positions, in this order; row numbers still point into the frame.
-    pub(crate) fn select_sequences(&self, sequences: &[usize]) -> SequenceTable {
-        let mut rows = Vec::new();
-        let mut offsets = vec![0];
-        for range in sequences.iter().map(|&sequence| self.range(sequence)) {
-            rows.extend(range);
-            offsets.push(rows.len());
-        }
-        SequenceTable {
-            offsets,
-            columns: self
-                .columns
-                .iter()
-                .map(|values| values.take(&rows))
-                .collect(),
-            row_numbers: rows.iter().map(|&row| self.row_numbers[row]).collect(),
-        }
-    }
-
     fn range(&self, sequence: usize) -> Range<usize> {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }

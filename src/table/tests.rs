@@ -218,19 +218,6 @@ fn number_keys_are_ordered_by_value_and_text_keys_by_bytes() {
 }
 
 #[test]
-fn selected_sequences_keep_their_rows_and_their_row_numbers() {
-    let table = table(&visits(), &visits_metadata(), &[])
-        .unwrap()
-        .select_sequences(&[2, 0]);
-    assert_eq!(table.offsets, [0, 1, 3]);
-    assert_eq!(table.row_numbers, [4, 3, 1]);
-    assert_eq!(
-        label_texts(&table.columns[0]),
-        ["c", "a", "a"].map(|key| Some(key.to_owned()))
-    );
-}
-
-#[test]
 fn roles_are_found_by_position() {
     let schema = fit(&visits(), &visits_metadata(), &["sex"]).unwrap();
     assert_eq!(

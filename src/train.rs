@@ -552,3 +552,6 @@ fn follow(average: &mut Tensor, flat: &Tensor, step: usize) -> Result<(), TrainE
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -295,8 +295,11 @@ impl NumberCodec {
         let evidence = if several { sequences } else { rows };
         let finite =
             seen.len() > ATOMS_IF_AT_MOST_DISTINCT && is_finite_support(seen, evidence, resolution);
+        // Few distinct values are all there are, unless so few rows were seen that most came up once.
+        let is_short_list =
+            seen.len() == 1 || (seen.len() <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * seen.len());
         let is_atom = |i: usize| {
-            seen.len() <= ATOMS_IF_AT_MOST_DISTINCT
+            is_short_list
                 || (rows[i] as f64 >= ATOM_SHARE * total as f64
                     && rows[i] >= ATOM_COUNT
                     && (!several || sequences[i] >= ATOM_SEQUENCES)

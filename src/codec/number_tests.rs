@@ -241,3 +241,13 @@ fn knots_of_a_long_column_are_thinned_and_keep_the_ends() {
         (codec.low, codec.high)
     );
 }
+
+#[test]
+fn values_of_a_handful_of_rows_are_not_copied_as_atoms() {
+    // Twenty sequences, each with an age of its own.
+    let ages: Vec<f64> = (0..20).map(|i| 20.0 + 2.0 * f64::from(i)).collect();
+    assert!(fit(&ages).atoms.is_empty());
+    let repeated: Vec<f64> = ages.iter().chain(&ages).copied().collect();
+    assert_eq!(fit(&repeated).atoms, ages);
+    assert_eq!(fit(&[5.0]).atoms, [5.0]);
+}

@@ -11,7 +11,7 @@ use crate::codec::number::{
 use crate::metadata::SdType;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
 
-/// History features of a number column: see [`crate::history`].
+/// History features of a number column: see `history.rs`.
 pub(crate) const HISTORY_FEATURES: usize = 8;
 /// Current-row features of a number column: score, standard value, missing, change.
 pub(crate) const CURRENT_FEATURES: usize = 4;
@@ -175,10 +175,11 @@ impl Layout {
         let sequence_of_row = sequence_of_row(table);
         let index = schema.sequence_index().map(|column| {
             let unit = schema
-                .seconds_per_unit(column)
-                .map(|seconds_per_unit| TimeUnit {
-                    seconds_per_unit,
+                .seconds_per_raw_unit(column)
+                .map(|seconds_per_raw_unit| TimeUnit {
+                    seconds_per_raw_unit,
                     base: schema.columns[column].base,
+                    step: schema.columns[column].step,
                 });
             IndexCodec::fit(numbers(&table.columns[column]), &table.offsets, unit)
         });

@@ -5,29 +5,32 @@
 //!
 //! A chunk is computed by one thread with one libtorch thread, so its numbers do not depend on how many there are.
 
-use crate::codec::number::NumberCodec;
+mod context;
+mod draw;
+mod sequences;
+mod walk;
+
+pub(crate) use sequences::{Decided, SampledSequences};
+use walk::Walk;
+
 use crate::encode::skip_score;
-use crate::history::{History, context_features, current_features, position_features};
+use crate::history::{current_features, position_features};
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, ContextSource, HISTORY_FEATURES, Layout,
-    NumberColumn, POSITION_FEATURES, RowKind, RowSource,
+    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, HISTORY_FEATURES, Layout, NumberColumn,
+    POSITION_FEATURES, RowKind, RowSource,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
 use crate::model::dropout::Mode;
-use crate::model::inputs::{ContextInputs, RowInputs, class_tensor, float_tensor};
+use crate::model::inputs::{RowInputs, class_tensor, float_tensor};
 use crate::model::sequence::{LstmState, SequenceNetwork, Slot};
 use crate::model::{ModelError, long};
-use crate::rng::{Purpose, Seed, uniform};
-use crate::table::Label;
+use crate::rng::{Purpose, Seed};
 use rand::rngs::ChaCha12Rng;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
-
 /// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
 pub(crate) const CHUNK: usize = 512;
-/// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
-const TAIL: f64 = 1e-5;
 
 /// What to sample, for all chunks.
 #[derive(Debug, Clone, Default)]
@@ -47,98 +50,6 @@ pub(crate) enum GivenColumn {
     Classes(Vec<u32>),
     Numbers(Vec<f64>),
 }
-
-/// A column of decided values.
-#[derive(Debug, Clone)]
-pub(crate) enum Decided {
-    Classes(Vec<u32>),
-    Numbers(Vec<f64>),
-}
-
-impl Decided {
-    fn new(is_category: bool) -> Decided {
-        if is_category {
-            Decided::Classes(Vec::new())
-        } else {
-            Decided::Numbers(Vec::new())
-        }
-    }
-}
-
-/// The sequences of one chunk.
-#[derive(Debug, Clone)]
-pub(crate) struct SampledSequences {
-    /// Rows of each sequence.
-    pub(crate) lengths: Vec<usize>,
-    /// One value a sequence, by position in the layout's context.
-    pub(crate) context: Vec<Decided>,
-    /// One value a row, sequence after sequence, by position in the layout's rows.
-    pub(crate) rows: Vec<Decided>,
-    /// The index number of each row; empty without an index.
-    pub(crate) index: Vec<f64>,
-}
-
-impl SampledSequences {
-    /// Appends the sequences of a later chunk.
-    pub(crate) fn append(&mut self, later: SampledSequences) {
-        self.lengths.extend(later.lengths);
-        self.index.extend(later.index);
-        let pairs = self
-            .context
-            .iter_mut()
-            .zip(later.context)
-            .chain(self.rows.iter_mut().zip(later.rows));
-        for pair in pairs {
-            match pair {
-                (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
-                (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
-                _ => {}
-            }
-        }
-    }
-
-    /// Keeps whole sequences until there are at least `rows` rows.
-    pub(crate) fn keep_until_rows(&mut self, rows: usize) {
-        let (mut sequences, mut kept) = (0, 0);
-        while kept < rows && sequences < self.lengths.len() {
-            kept += self.lengths[sequences];
-            sequences += 1;
-        }
-        self.cut(sequences, kept);
-    }
-
-    /// Keeps whole sequences of at most `rows` rows in all; of a first sequence that is longer, its first rows.
-    pub(crate) fn keep_rows(&mut self, rows: usize) {
-        let mut kept = 0;
-        let mut sequences = 0;
-        while sequences < self.lengths.len() && kept + self.lengths[sequences] <= rows {
-            kept += self.lengths[sequences];
-            sequences += 1;
-        }
-        if sequences == 0 && rows > 0 && !self.lengths.is_empty() {
-            (sequences, kept) = (1, rows);
-            self.lengths[0] = rows;
-        }
-        self.cut(sequences, kept);
-    }
-
-    fn cut(&mut self, sequences: usize, rows: usize) {
-        self.lengths.truncate(sequences);
-        self.index.truncate(rows);
-        let columns = self
-            .context
-            .iter_mut()
-            .map(|c| (c, sequences))
-            .chain(self.rows.iter_mut().map(|c| (c, rows)));
-        for (column, count) in columns {
-            match column {
-                Decided::Classes(classes) => classes.truncate(count),
-                Decided::Numbers(numbers) => numbers.truncate(count),
-            }
-        }
-    }
-}
-
 /// The networks a worker samples with.
 #[derive(Debug)]
 pub(crate) struct Networks {
@@ -198,193 +109,6 @@ impl Chunk<'_> {
     fn sequences(&self) -> usize {
         self.generators.len()
     }
-
-    fn context_inputs(&self) -> Result<ContextInputs, ModelError> {
-        let (sequences, device) = (self.sequences(), self.networks.device);
-        let width = |all: usize| long(all / sequences.max(1));
-        Ok(ContextInputs {
-            numbers: float_tensor(
-                &self.numbers,
-                &[long(sequences), width(self.numbers.len())],
-                device,
-            )?,
-            categories: class_tensor(
-                self.categories.iter().copied(),
-                &[long(sequences), width(self.categories.len())],
-                device,
-            )?,
-        })
-    }
-
-    /// Takes in what is given, then draws the other context columns in order.
-    fn draw_context(&mut self, range: Range<u64>) -> Result<(), ModelError> {
-        let layout = self.layout;
-        let sequences = self.sequences();
-        let first = usize::try_from(range.start).unwrap_or(0);
-        let mut known = vec![false; layout.context.len()];
-        self.context = layout
-            .context
-            .iter()
-            .map(|c| Decided::new(matches!(c.kind, ContextKind::Category(_))))
-            .collect();
-        for (column, known) in known.iter_mut().enumerate() {
-            let given = match (&layout.context[column].source, self.request.length) {
-                (ContextSource::Length, Some(length)) => {
-                    Some(Decided::Numbers(vec![length as f64; sequences]))
-                }
-                _ => {
-                    self.request
-                        .given
-                        .get(column)
-                        .and_then(Option::as_ref)
-                        .map(|given| match given {
-                            GivenColumn::Classes(classes) => {
-                                Decided::Classes(classes[first..first + sequences].to_vec())
-                            }
-                            GivenColumn::Numbers(numbers) => {
-                                Decided::Numbers(numbers[first..first + sequences].to_vec())
-                            }
-                        })
-                }
-            };
-            if let Some(given) = given {
-                self.know(column, given);
-                *known = true;
-            }
-        }
-        for column in 0..layout.context.len() {
-            if known[column] {
-                continue;
-            }
-            let inputs = self.context_inputs()?;
-            let hidden = self.networks.context.head(column, &inputs, &known)?;
-            let output = self.networks.context.decoder.output(column, &hidden, &[])?;
-            let drawn = self.draw_context_column(column, &output);
-            self.know(column, drawn);
-            known[column] = true;
-        }
-        Ok(())
-    }
-
-    fn draw_context_column(&mut self, column: usize, output: &HeadOutput) -> Decided {
-        let request = self.request;
-        let draws = self.generators.iter_mut().enumerate();
-        match &self.layout.context[column].kind {
-            ContextKind::Category(_) => Decided::Classes(
-                draws
-                    .map(|(row, generator)| {
-                        small(output.class(row, None, request.temperature, generator))
-                    })
-                    .collect(),
-            ),
-            ContextKind::Number { codec, .. } => Decided::Numbers(
-                draws
-                    .map(|(row, generator)| {
-                        let value =
-                            output.number(row, codec, f64::NAN, request.temperature, generator);
-                        codec.restore(
-                            value,
-                            request.within_range
-                                || self.layout.context[column].source == ContextSource::Length,
-                        )
-                    })
-                    .collect(),
-            ),
-        }
-    }
-
-    /// Writes a context column's features and keeps its values.
-    fn know(&mut self, column: usize, values: Decided) {
-        let slot = self.networks.context.shape.slots[column];
-        let sequences = self.sequences().max(1);
-        match (&values, slot, &self.layout.context[column].kind) {
-            (Decided::Classes(classes), Slot::Category(slot), _) => {
-                let width = self.categories.len() / sequences;
-                for (row, &class) in classes.iter().enumerate() {
-                    self.categories[row * width + slot] = class;
-                }
-            }
-            (Decided::Numbers(numbers), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
-                let width = self.numbers.len() / sequences;
-                for (row, &value) in numbers.iter().enumerate() {
-                    let at = row * width + slot * CONTEXT_FEATURES;
-                    self.numbers[at..at + CONTEXT_FEATURES]
-                        .copy_from_slice(&context_features(value, scale));
-                }
-            }
-            _ => {}
-        }
-        self.context[column] = values;
-    }
-
-    fn context_number(&self, source: ContextSource, row: usize) -> Option<f64> {
-        match &self.context[self.layout.context_position(source)?] {
-            Decided::Numbers(numbers) => numbers.get(row).copied(),
-            Decided::Classes(_) => None,
-        }
-    }
-
-    fn context_label(&self, source: ContextSource, row: usize) -> Option<&Label> {
-        let column = self.layout.context_position(source)?;
-        match (&self.context[column], &self.layout.context[column].kind) {
-            (Decided::Classes(classes), ContextKind::Category(codec)) => {
-                codec.labels.get(*classes.get(row)? as usize)
-            }
-            _ => None,
-        }
-    }
-
-    /// How a sequence begins and how far it may go.
-    fn walk(&self, row: usize) -> Walk {
-        let length = self
-            .context_number(ContextSource::Length, row)
-            .unwrap_or(1.0)
-            .max(1.0);
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "lengths lie within LENGTH"
-        )]
-        let length = length as usize;
-        let start = self
-            .context_number(ContextSource::Start, row)
-            .unwrap_or(0.0);
-        let time = match self.context_label(ContextSource::TimeOfDay, row) {
-            Some(Label::Float(time)) => *time,
-            _ => 0.0,
-        };
-        let ends_with_table =
-            self.context_label(ContextSource::EndsWithTable, row) == Some(&Label::Boolean(true));
-        let is_censored = self
-            .layout
-            .index
-            .as_ref()
-            .is_some_and(|index| index.is_censored);
-        Walk {
-            row,
-            length,
-            most_rows: match self.request.length {
-                Some(length) => length,
-                // Goes on until the table's time is over; twice the longest sequence is time enough.
-                None if ends_with_table => length.max(2 * self.layout.longest),
-                None => length,
-            },
-            stops_at_end: is_censored && self.request.length.is_none(),
-            start: start + time,
-            number: start + time,
-            history: History::new(self.layout),
-            columns: self
-                .layout
-                .rows
-                .iter()
-                .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
-                .collect(),
-            index: Vec::new(),
-            rows: 0,
-            is_over: false,
-        }
-    }
-
     fn draw_rows(mut self) -> Result<SampledSequences, ModelError> {
         let network = &self.networks.sequence;
         let all_contexts = network.context(&self.context_inputs()?)?;
@@ -439,7 +163,7 @@ impl Chunk<'_> {
         let input = network
             .lstm_input(&features, &mut Mode::Use)?
             .f_unsqueeze(0)?;
-        let (output, state) = network.lstm(&input, state)?;
+        let (output, state) = network.lstm(&input, state, false)?;
         let before = network.before_row(&output.f_squeeze_dim(0)?, &features)?;
         let embedding = network.shape.sizes.embedding;
         let current = Tensor::f_zeros(
@@ -666,25 +390,6 @@ impl Chunk<'_> {
         }
     }
 }
-
-/// One sequence while it is sampled.
-struct Walk {
-    /// Its place in the chunk.
-    row: usize,
-    /// The length the network is told.
-    length: usize,
-    most_rows: usize,
-    stops_at_end: bool,
-    start: f64,
-    /// Index number of the latest row.
-    number: f64,
-    history: History,
-    columns: Vec<Decided>,
-    index: Vec<f64>,
-    rows: usize,
-    is_over: bool,
-}
-
 /// What the value head and the change head of a number column say; a head that no row needs is not computed.
 struct NumberOutputs {
     value: Option<HeadOutput>,
@@ -750,89 +455,6 @@ impl NumberOutputs {
         }
     }
 }
-
-impl HeadOutput {
-    /// Draws a class of a row, never the banned one.
-    fn class(
-        &self,
-        row: usize,
-        banned: Option<usize>,
-        temperature: f64,
-        generator: &mut ChaCha12Rng,
-    ) -> usize {
-        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
-        draw_from_logits(logits, banned, temperature, generator)
-    }
-
-    /// Draws a number of a row: its class, and its score where that is continuous.
-    fn number(
-        &self,
-        row: usize,
-        codec: &NumberCodec,
-        last: f64,
-        temperature: f64,
-        generator: &mut ChaCha12Rng,
-    ) -> f64 {
-        // "Same as before" means nothing where nothing was before.
-        let banned = codec.same_class().filter(|_| last.is_nan());
-        let class = self.class(row, banned, temperature, generator);
-        let score = if Some(class) == codec.continuous_class() {
-            self.score(row, temperature, generator)
-        } else {
-            0.0
-        };
-        codec.decode(class, score, last)
-    }
-
-    /// Draws from a row's mixture of logistics.
-    fn score(&self, row: usize, temperature: f64, generator: &mut ChaCha12Rng) -> f64 {
-        let width = self.mixture.len() * self.classes / self.logits.len().max(1);
-        let (mixture, components) = (&self.mixture[row * width..(row + 1) * width], width / 3);
-        let chosen = draw_from_logits(&mixture[..components], None, 1.0, generator);
-        let (mean, log_scale) = (
-            f64::from(mixture[components + chosen]),
-            f64::from(mixture[2 * components + chosen]),
-        );
-        let share = uniform(generator).clamp(TAIL, 1.0 - TAIL);
-        mean + temperature * log_scale.exp() * (share / (1.0 - share)).ln()
-    }
-}
-
-/// Draws a position by inverting the distribution function of softmax(logits / temperature).
-fn draw_from_logits(
-    logits: &[f32],
-    banned: Option<usize>,
-    temperature: f64,
-    generator: &mut ChaCha12Rng,
-) -> usize {
-    if logits.len() == 1 {
-        return 0;
-    }
-    let allowed = |&(at, _): &(usize, &f32)| Some(at) != banned;
-    let most = logits
-        .iter()
-        .enumerate()
-        .filter(allowed)
-        .fold(f32::NEG_INFINITY, |most, (_, &logit)| most.max(logit));
-    let weight = |logit: f32| ((f64::from(logit) - f64::from(most)) / temperature).exp();
-    let total: f64 = logits
-        .iter()
-        .enumerate()
-        .filter(allowed)
-        .map(|(_, &logit)| weight(logit))
-        .sum();
-    let mut left = uniform(generator) * total;
-    let mut chosen = 0;
-    for (at, &logit) in logits.iter().enumerate().filter(allowed) {
-        chosen = at;
-        left -= weight(logit);
-        if left <= 0.0 {
-            break;
-        }
-    }
-    chosen
-}
-
 fn small(class: usize) -> u32 {
     u32::try_from(class).unwrap_or(0)
 }

@@ -3,6 +3,7 @@
 //! grouped by key and ordered by index, and later a frame of the same names, order and dtypes.
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
+mod cells;
 mod csv;
 mod dates;
 mod error;
@@ -127,8 +128,12 @@ pub(crate) struct ColumnSchema {
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
     pub(crate) storage: Storage,
-    /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones.
+    /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones. A column
+    /// that spans 2^53 units or more (104 days of nanoseconds) is still rounded, by less than its 2^53rd part.
     pub(crate) base: i128,
+    /// What is left is counted in steps of this: 1 for small numbers, else what divides all that were seen, so that
+    /// whole days in nanoseconds stay exact.
+    pub(crate) step: i128,
 }
 
 /// The columns of the fitted frame, in its order.
@@ -197,7 +202,7 @@ impl std::fmt::Display for Label {
 /// The cells of one column.
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
-    /// Numerical and datetime columns: raw value minus the column's base, NaN where missing.
+    /// Numerical and datetime columns: raw value minus the column's base, in its steps; NaN where missing.
     Numbers(Vec<f64>),
     /// Categorical, boolean and id columns; `labels` is sorted and unique, a missing cell has `MISSING_CODE`.
     Labels { codes: Vec<u32>, labels: Vec<Label> },

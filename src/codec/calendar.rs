@@ -13,47 +13,55 @@ const MOST_TIMES_OF_DAY: usize = 48;
 /// Standard deviations from the mean index, clipped here.
 const STANDARD_LIMIT: f64 = 4.0;
 
-/// What one unit of an index column means in time, for datetime columns.
+/// What a datetime column's numbers mean in time: `base + step × number` raw units since 1970.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeUnit {
-    pub(crate) seconds_per_unit: f64,
-    /// The raw value from which the column counts, in units since 1970.
+    pub(crate) seconds_per_raw_unit: f64,
     pub(crate) base: i128,
+    pub(crate) step: i128,
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "whole numbers of units; what lies beyond i128 stops at its ends"
+)]
 impl TimeUnit {
-    fn units_per_day(self) -> f64 {
-        DAY_SECONDS / self.seconds_per_unit
+    fn seconds_per_unit(self) -> f64 {
+        self.seconds_per_raw_unit * self.step as f64
     }
 
-    /// Units since midnight.
+    fn raw_units_per_day(self) -> i128 {
+        ((DAY_SECONDS / self.seconds_per_raw_unit).round() as i128).max(1)
+    }
+
+    fn raw(self, value: f64) -> i128 {
+        let whole = value.floor();
+        let part = ((value - whole) * self.step as f64).round() as i128;
+        (whole as i128)
+            .saturating_mul(self.step)
+            .saturating_add(part)
+            .saturating_add(self.base)
+    }
+
+    /// Time since midnight, in the column's steps.
     fn time_of_day(self, value: f64) -> f64 {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "whole units by construction"
-        )]
-        let (absolute, day) = (
-            self.base.saturating_add(value as i128),
-            self.units_per_day() as i128,
-        );
-        absolute.rem_euclid(day.max(1)) as f64
+        self.raw(value).rem_euclid(self.raw_units_per_day()) as f64 / self.step as f64
     }
 
     fn date(self, value: f64) -> Option<NaiveDate> {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "whole units; out of range is None below"
-        )]
-        let days = (self.base.saturating_add(value as i128))
-            .div_euclid(self.units_per_day().max(1.0) as i128);
+        let days = self.raw(value).div_euclid(self.raw_units_per_day());
         NaiveDate::from_epoch_days(i32::try_from(days).ok()?)
     }
 
+    /// The number, near 0, at which a period that began in 1970 begins anew.
+    fn origin(self, period_seconds: f64) -> f64 {
+        let period = (period_seconds / self.seconds_per_raw_unit).round() as i128;
+        -((self.base % period.max(1)) as f64) / self.step as f64
+    }
+
     fn value_of_date(self, date: NaiveDate) -> f64 {
-        let days = i128::from(date.to_epoch_days());
-        #[allow(clippy::cast_possible_truncation, reason = "a whole number of units")]
-        let units = days * self.units_per_day() as i128;
-        (units - self.base) as f64
+        let raw = i128::from(date.to_epoch_days()) * self.raw_units_per_day() - self.base;
+        raw.div_euclid(self.step) as f64 + raw.rem_euclid(self.step) as f64 / self.step as f64
     }
 }
 
@@ -164,7 +172,7 @@ impl IndexCodec {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| {
                 (low.min(v), high.max(v))
             });
-        let gap_seconds = self.median_gap * unit.seconds_per_unit;
+        let gap_seconds = self.median_gap * unit.seconds_per_unit();
         let candidates = [
             (DAY_SECONDS, 24.0, vec![1.0, 2.0, 4.0], true, 1.0),
             // With several rows a day the weekday only invites over-fitting.
@@ -180,9 +188,8 @@ impl IndexCodec {
         let mut cycles = Vec::new();
         for (seconds, cells, harmonics, applies, least_span) in candidates {
             let cycle = Cycle {
-                period: seconds / unit.seconds_per_unit,
-                #[allow(clippy::cast_possible_truncation, reason = "a whole number of units")]
-                origin: -((unit.base % (seconds / unit.seconds_per_unit).max(1.0) as i128) as f64),
+                period: seconds / unit.seconds_per_unit(),
+                origin: unit.origin(seconds),
                 harmonics,
             };
             let mut phases: Vec<u64> = numbers
@@ -351,8 +358,9 @@ mod tests {
     use super::*;
 
     const DAYS: TimeUnit = TimeUnit {
-        seconds_per_unit: DAY_SECONDS,
+        seconds_per_raw_unit: DAY_SECONDS,
         base: 0,
+        step: 1,
     };
 
     fn day(text: &str) -> f64 {
@@ -378,8 +386,9 @@ mod tests {
     #[test]
     fn hours_are_seen_in_hourly_data_and_not_in_daily_data() {
         let hourly = TimeUnit {
-            seconds_per_unit: 1.0,
+            seconds_per_raw_unit: 1.0,
             base: 0,
+            step: 1,
         };
         let values: Vec<f64> = (0..100).map(|i| f64::from(i) * 3600.0).collect();
         let codec = IndexCodec::fit(&values, &[0, 100], Some(hourly));
@@ -406,12 +415,14 @@ mod tests {
     #[test]
     fn a_base_far_from_1970_leaves_the_phase_alone() {
         let plain = TimeUnit {
-            seconds_per_unit: 1.0,
+            seconds_per_raw_unit: 1.0,
             base: 0,
+            step: 1,
         };
         let moved = TimeUnit {
-            seconds_per_unit: 1.0,
+            seconds_per_raw_unit: 1.0,
             base: 1_000_000,
+            step: 1,
         };
         let values: Vec<f64> = (0..100)
             .map(|i| 1_000_000.0 + f64::from(i) * 3600.0)
@@ -423,6 +434,26 @@ mod tests {
         assert_eq!(
             a.unit.map(|u| u.time_of_day(values[5])),
             b.unit.map(|u| u.time_of_day(shifted[5]))
+        );
+    }
+
+    #[test]
+    fn days_held_in_nanoseconds_are_days() {
+        let nanoseconds = TimeUnit {
+            seconds_per_raw_unit: 1e-9,
+            base: 86_400_000_000_000 * 10_957,
+            step: 86_400_000_000_000,
+        };
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let codec = IndexCodec::fit(&values, &[0, 100], Some(nanoseconds));
+        assert_eq!(nanoseconds.date(31.0), "2000-02-01".parse().ok());
+        assert_eq!(
+            nanoseconds.value_of_date("2000-02-01".parse().expect("a date")),
+            31.0
+        );
+        assert_eq!(
+            codec.cycles.iter().map(|c| c.period).collect::<Vec<_>>(),
+            [7.0]
         );
     }
 

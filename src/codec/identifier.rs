@@ -229,6 +229,10 @@ fn count(
 }
 
 /// Number columns: past the largest whole number seen.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a float beyond i128 stops at its end, past every id we make"
+)]
 fn numbers(labels: &[Label]) -> IdentifierCodec {
     let bound = |round: fn(f64) -> f64| {
         move |label: &Label| match label {

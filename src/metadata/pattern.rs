@@ -150,8 +150,8 @@ fn build_repeat(repetition: &Repetition) -> Result<Node, String> {
             "it gives texts longer than {MAX_LENGTH} characters"
         ));
     }
-    let unambiguous = sub.unambiguous
-        && (min == max && max <= 1 || max <= 1 && sub.shortest > 0 || sub.shortest == sub.longest);
+    let at_most_once = max <= 1 && (min == max || sub.shortest > 0);
+    let unambiguous = sub.unambiguous && (at_most_once || sub.shortest == sub.longest);
     let capacity = (min..=max)
         .map(|count| power(sub.capacity, count))
         .fold(0, |sum: u128, part| sum.saturating_add(part).min(UNCOUNTED));

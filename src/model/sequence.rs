@@ -406,10 +406,12 @@ impl SequenceNetwork {
     }
 
     /// Runs the LSTM over padded steps: `[steps, sequences, input]` to `[steps, sequences, hidden]`.
+    /// cuDNN keeps what a backward pass needs only when told that the network `trains`; the numbers are the same.
     pub(crate) fn lstm(
         &self,
         input: &Tensor,
         state: &LstmState,
+        trains: bool,
     ) -> Result<(Tensor, LstmState), ModelError> {
         let layers = self.shape.sizes.layers;
         let (output, hidden, cell) = input.f_lstm(
@@ -418,7 +420,7 @@ impl SequenceNetwork {
             true,
             layers,
             0.0,
-            false,
+            trains,
             false,
             false,
         )?;
@@ -518,7 +520,7 @@ impl SequenceNetwork {
         let padded = Tensor::f_cat(&[input, empty], 0)?
             .f_index_select(0, &padding.row_of_cell)?
             .f_view([padding.steps, padding.sequences, self.shape.lstm_input()])?;
-        let (output, state) = self.lstm(&padded, state)?;
+        let (output, state) = self.lstm(&padded, state, matches!(mode, Mode::Train { .. }))?;
         let output = output
             .f_view([-1, self.shape.sizes.hidden])?
             .f_index_select(0, &padding.cell_of_row)?;

@@ -38,6 +38,7 @@ fn column(name: &str, sdtype: SdType, role: Role) -> ColumnSchema {
         role,
         storage,
         base: 0,
+        step: 1,
     }
 }
 
@@ -358,7 +359,7 @@ fn sampling_computes_what_training_computed() {
             .lstm_input(&features, &mut Mode::Use)
             .expect("input")
             .unsqueeze(0);
-        let (output, after) = network.lstm(&input, &state).expect("a step");
+        let (output, after) = network.lstm(&input, &state, false).expect("a step");
         state = after;
         let before = network
             .before_row(&output.squeeze_dim(0), &features)

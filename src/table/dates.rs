@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
 use super::TimeUnitName;
-use super::read::MISSING_WHOLE;
+use super::cells::MISSING_WHOLE;
 use crate::metadata::DateFormat;
 
 /// Tried in this order where the metadata names no format.
@@ -59,7 +59,7 @@ pub(super) fn learn(cells: &[Option<&str>], declared: Option<&str>) -> Result<St
             if fit == Fit::Exact {
                 return Ok(spelling);
             }
-            if fit > Fit::Rewrites(0) || matches!(fit, Fit::Rewrites(_)) {
+            if fit >= Fit::Rewrites(0) {
                 for variant in paddings(&spelling) {
                     let variant_fit = try_format(&values, &variant);
                     if variant_fit == Fit::Exact {

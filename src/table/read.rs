@@ -2,93 +2,18 @@
 //! In: a column of any supported dtype and the way it was fitted. Out: `Cells`, one per row of the frame.
 //! A dtype other than the fitted one is taken where nothing is lost by it; else the error says so.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use polars::prelude::{Column, DataType, Series, TimeUnit};
 
+use super::cells::{
+    Cells, EXACT, MISSING_WHOLE, digits, labels, real, real_labels, text, whole, whole_labels,
+};
 use super::{
-    ColumnSchema, IntegerType, Label, MISSING_CODE, Role, Storage, TableError, TimeUnitName, Values,
+    ColumnSchema, IntegerType, Label, MISSING_CODE, Role, Storage, TableError, TimeUnitName,
 };
 use crate::metadata::{DateFormat, SdType};
 
-/// Stands for a missing whole number; no dtype we read reaches it.
-pub(super) const MISSING_WHOLE: i128 = i128::MIN;
-/// Below this, f64 holds every whole number.
-pub(super) const EXACT: i128 = 1 << 53;
 /// Nanoseconds of a day.
 const DAY: i128 = 86_400_000_000_000;
-
-/// The cells of a column before its base is taken off.
-#[derive(Debug)]
-pub(super) enum Cells {
-    /// Whole numbers and dates, `MISSING_WHOLE` where missing.
-    Whole(Vec<i128>),
-    /// Numbers with a fraction, NaN where missing.
-    Real(Vec<f64>),
-    /// Codes into sorted labels.
-    Labels { codes: Vec<u32>, labels: Vec<Label> },
-}
-
-impl Cells {
-    /// The smallest raw value when one of them is too large for f64, else 0.
-    pub(super) fn base(&self) -> i128 {
-        let Cells::Whole(cells) = self else { return 0 };
-        let present = || cells.iter().copied().filter(|&cell| cell != MISSING_WHOLE);
-        if present().all(|cell| cell.abs() < EXACT) {
-            0
-        } else {
-            present().min().unwrap_or(0)
-        }
-    }
-
-    /// Cells as later stages see them.
-    pub(super) fn into_values(self, base: i128) -> Values {
-        match self {
-            Cells::Whole(cells) => Values::Numbers(
-                cells
-                    .into_iter()
-                    .map(|cell| {
-                        if cell == MISSING_WHOLE {
-                            f64::NAN
-                        } else {
-                            (cell - base) as f64
-                        }
-                    })
-                    .collect(),
-            ),
-            Cells::Real(cells) => Values::Numbers(cells),
-            Cells::Labels { codes, labels } => Values::Labels { codes, labels },
-        }
-    }
-
-    /// A number per row that sorts as the cell does, exactly; missing cells come first.
-    pub(super) fn ranks(&self) -> Vec<i128> {
-        match self {
-            Cells::Whole(cells) => cells.clone(),
-            Cells::Real(cells) => cells
-                .iter()
-                .map(|&cell| {
-                    if cell.is_nan() {
-                        MISSING_WHOLE
-                    } else {
-                        total_order(cell).into()
-                    }
-                })
-                .collect(),
-            Cells::Labels { codes, .. } => codes
-                .iter()
-                .map(|&code| {
-                    if code == MISSING_CODE {
-                        MISSING_WHOLE
-                    } else {
-                        code.into()
-                    }
-                })
-                .collect(),
-        }
-    }
-}
 
 /// Whether a column's cells are numbers; else they are labels.
 pub(super) fn is_number(sdtype: &SdType, role: Role) -> bool {
@@ -260,115 +185,10 @@ fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableErr
     }
 }
 
-fn whole_labels(cells: &[i128]) -> Cells {
-    labels(
-        cells
-            .iter()
-            .map(|&cell| (cell != MISSING_WHOLE).then_some(cell)),
-        Label::Integer,
-    )
-}
-
-fn real_labels(cells: &[f64]) -> Cells {
-    // Floats are told apart by their bits in total order, since f64 itself has no hash.
-    labels(
-        cells
-            .iter()
-            .map(|&cell| (!cell.is_nan()).then(|| total_order(cell))),
-        |order| Label::Float(from_total_order(order)),
-    )
-}
-
-fn labels<T: Hash + Eq + Ord + Copy>(
-    cells: impl Iterator<Item = Option<T>>,
-    label: impl Fn(T) -> Label,
-) -> Cells {
-    let mut seen: HashMap<T, u32> = HashMap::new();
-    let mut codes: Vec<u32> = cells
-        .map(|cell| match cell {
-            None => MISSING_CODE,
-            Some(cell) => {
-                // A frame has fewer than u32::MAX rows, hence fewer labels.
-                let next = u32::try_from(seen.len()).unwrap_or(MISSING_CODE);
-                *seen.entry(cell).or_insert(next)
-            }
-        })
-        .collect();
-    let mut sorted: Vec<(T, u32)> = seen.into_iter().collect();
-    sorted.sort_unstable();
-    let mut places = vec![MISSING_CODE; sorted.len()];
-    for (place, (_, code)) in (0..).zip(&sorted) {
-        places[*code as usize] = place;
-    }
-    for code in codes.iter_mut().filter(|code| **code != MISSING_CODE) {
-        *code = places[*code as usize];
-    }
-    let labels = sorted.into_iter().map(|(cell, _)| label(cell)).collect();
-    Cells::Labels { codes, labels }
-}
-
-/// Integers of any width, days of a date, units of a date-time.
-pub(super) fn whole(series: &Series) -> Result<Vec<i128>, TableError> {
-    let physical = series.to_physical_repr();
-    if *physical.dtype() == DataType::UInt64 {
-        let cells = physical.u64()?;
-        return Ok(cells
-            .iter()
-            .map(|cell| cell.map_or(MISSING_WHOLE, i128::from))
-            .collect());
-    }
-    let wide = physical.strict_cast(&DataType::Int64)?;
-    Ok(wide
-        .i64()?
-        .iter()
-        .map(|cell| cell.map_or(MISSING_WHOLE, i128::from))
-        .collect())
-}
-
-/// Floats with missing as NaN and no negative zero; f32 through its shortest decimal text, so that 0.1
-/// stays 0.1 and its decimals can be counted.
-pub(super) fn real(series: &Series, column: &str) -> Result<Vec<f64>, TableError> {
-    let cells: Vec<f64> = match series.dtype() {
-        DataType::Float32 => series
-            .f32()?
-            .iter()
-            .map(|cell| {
-                cell.map_or(f64::NAN, |cell| {
-                    format!("{cell:e}")
-                        .parse()
-                        .unwrap_or_else(|_| f64::from(cell))
-                })
-            })
-            .collect(),
-        _ => series
-            .f64()?
-            .iter()
-            .map(|cell| cell.unwrap_or(f64::NAN))
-            .collect(),
-    };
-    match cells.iter().position(|cell| cell.is_infinite()) {
-        Some(row) => Err(TableError::Infinite {
-            column: column.to_owned(),
-            row,
-        }),
-        None => Ok(cells.into_iter().map(|cell| cell + 0.0).collect()), // -0.0 + 0.0 is 0.0
-    }
-}
-
-/// Text of a String, Categorical or Enum column.
-pub(super) fn text(series: &Series) -> Result<Series, TableError> {
-    Ok(series.strict_cast(&DataType::String)?)
-}
-
-/// Whole numbers as the digits of a format; a number has lost the zeros that its text began with.
-pub(super) fn digits(cells: &[i128], format: &str) -> Vec<Option<String>> {
-    let width = DateFormat::new(format).map_or(0, |format| format.width());
-    cells
-        .iter()
-        .map(|&cell| (cell != MISSING_WHOLE).then(|| format!("{cell:0width$}")))
-        .collect()
-}
-
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "only whole numbers below 2^53 are cast"
+)]
 fn exact_wholes(cells: &[f64], schema: &ColumnSchema) -> Result<Vec<i128>, TableError> {
     cells
         .iter()
@@ -439,16 +259,6 @@ fn value_changes(row: usize, schema: &ColumnSchema) -> TableError {
         row,
         expected: schema.storage.name(),
     }
-}
-
-/// A whole number that sorts as `f64::total_cmp` does.
-fn total_order(value: f64) -> i64 {
-    let bits = value.to_bits().cast_signed();
-    bits ^ ((bits >> 63) & i64::MAX)
-}
-
-fn from_total_order(order: i64) -> f64 {
-    f64::from_bits((order ^ ((order >> 63) & i64::MAX)).cast_unsigned())
 }
 
 pub(super) fn is_float(dtype: &DataType) -> bool {

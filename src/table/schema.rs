@@ -3,6 +3,7 @@
 
 use polars::prelude::{Column, DataFrame, DataType};
 
+use super::cells;
 use super::read::{self, is_number};
 use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
 use crate::metadata::{Metadata, Pattern, SdType, nearest_name};
@@ -36,7 +37,7 @@ impl Schema {
     }
 
     /// Seconds of one unit of a datetime column's numbers; `None` for other columns.
-    pub(crate) fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+    pub(crate) fn seconds_per_raw_unit(&self, column: usize) -> Option<f64> {
         let column = self.columns.get(column)?;
         if !is_number(&column.sdtype, column.role) {
             return None;
@@ -171,8 +172,9 @@ fn fit_column(
         role,
         storage,
         base: 0,
+        step: 1,
     };
-    schema.base = read::read(column, &schema)?.base();
+    (schema.base, schema.step) = read::read(column, &schema)?.base_and_step();
     Ok(schema)
 }
 
@@ -210,9 +212,10 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
             Ok(storage)
         }
         (SdType::Datetime { format }, Storage::Text) => {
-            let text = read::text(column.as_materialized_series())?;
-            let cells: Vec<Option<&str>> = text.str()?.iter().collect();
-            learn_format(&cells, format.as_deref(), name).map(|format| Storage::TextDate { format })
+            let text = cells::text(column.as_materialized_series())?;
+            let values: Vec<Option<&str>> = text.str()?.iter().collect();
+            learn_format(&values, format.as_deref(), name)
+                .map(|format| Storage::TextDate { format })
         }
         (
             SdType::Datetime {
@@ -220,9 +223,9 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
             },
             Storage::Integer(integer),
         ) => {
-            let digits = read::digits(&read::whole(column.as_materialized_series())?, format);
-            let cells: Vec<Option<&str>> = digits.iter().map(Option::as_deref).collect();
-            let format = learn_format(&cells, Some(format), name)?;
+            let digits = cells::digits(&cells::whole(column.as_materialized_series())?, format);
+            let values: Vec<Option<&str>> = digits.iter().map(Option::as_deref).collect();
+            let format = learn_format(&values, Some(format), name)?;
             Ok(Storage::IntegerDate { format, integer })
         }
         (SdType::Datetime { format: None }, Storage::Integer(_)) => Err(refuse(

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use polars::prelude::{Column, DataFrame};
 
-use super::read::{Cells, MISSING_WHOLE, read};
+use super::cells::{Cells, MISSING_WHOLE};
+use super::read::read;
 use super::{ContextRows, Label, Role, Schema, SequenceTable, TableError, Values};
 use crate::metadata::nearest_name;
 
@@ -46,7 +47,7 @@ impl SequenceTable {
         let columns = cells
             .into_iter()
             .zip(&schema.columns)
-            .map(|(cells, column)| cells.into_values(column.base).take(&order))
+            .map(|(cells, column)| cells.into_values(column.base, column.step).take(&order))
             .collect();
         let table = SequenceTable {
             offsets,
@@ -182,7 +183,7 @@ fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), Tab
     if fitted.role == Role::SequenceKey {
         check_present(&cells.ranks(), name, fitted.role)?;
     }
-    Ok((position, cells.into_values(fitted.base)))
+    Ok((position, cells.into_values(fitted.base, fitted.step)))
 }
 
 fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {

@@ -39,11 +39,17 @@ fn write(schema: &ColumnSchema, values: &Values) -> Result<Series, TableError> {
 
 fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, TableError> {
     let name: PlSmallStr = schema.name.as_str().into();
-    let raw = || numbers.iter().map(|&number| to_raw(number, schema.base));
+    let raw = || {
+        numbers
+            .iter()
+            .map(|&number| to_raw(number, schema.base, schema.step))
+    };
     match &schema.storage {
         Storage::Integer(integer) => integers(name, raw(), *integer),
-        Storage::Float64 => Ok(Series::new(name, reals(numbers))),
-        Storage::Float32 => Ok(Series::new(name, reals(numbers)).cast(&DataType::Float32)?),
+        Storage::Float64 => Ok(Series::new(name, reals(numbers, f64::MAX))),
+        Storage::Float32 => {
+            Ok(Series::new(name, reals(numbers, f32::MAX.into())).cast(&DataType::Float32)?)
+        }
         Storage::Date => dates(name, raw()),
         Storage::Datetime { unit, zone } => datetimes(name, raw(), *unit, zone.as_deref()),
         Storage::TextDate { format } => {
@@ -70,15 +76,23 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
     }
 }
 
-fn to_raw(number: f64, base: i128) -> Option<i128> {
-    // `as` keeps an infinite number at the end of the range; a NaN is a missing cell.
-    (!number.is_nan()).then(|| base.saturating_add(number.round() as i128))
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "an infinite number stops at the end of i128, and later at that of the dtype"
+)]
+fn to_raw(number: f64, base: i128, step: i128) -> Option<i128> {
+    let whole = number.floor();
+    // Whole steps are exact; only the part of one goes through f64.
+    let part = ((number - whole) * step as f64).round() as i128;
+    let distance = (whole as i128).saturating_mul(step).saturating_add(part);
+    (!number.is_nan()).then(|| base.saturating_add(distance))
 }
 
-fn reals(numbers: &[f64]) -> Vec<Option<f64>> {
+/// NaN as null, all else within `-limit..=limit`: an infinite number would be refused as input.
+fn reals(numbers: &[f64], limit: f64) -> Vec<Option<f64>> {
     numbers
         .iter()
-        .map(|number| (!number.is_nan()).then_some(*number))
+        .map(|number| (!number.is_nan()).then(|| number.clamp(-limit, limit)))
         .collect()
 }
 

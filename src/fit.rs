@@ -1,0 +1,381 @@
+//! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
+
+use crate::codec::identifier::IdentifierCodec;
+use crate::encode::encode;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::metadata::{Metadata, SdType};
+use crate::model::Sizes;
+use crate::model::context::ContextShape;
+use crate::model::sequence::SequenceShape;
+use crate::params::{FitOptions, ValidFitOptions};
+use crate::report::{FitProgress, FitReport};
+use crate::rng::{Purpose, Seed};
+use crate::synthesizer::{Model, ParSynthesizer, usable};
+use crate::table::{Role, Schema, SequenceTable, Values};
+use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
+use crate::train::{Outcome, Split, TrainError, Trainer};
+use polars::frame::DataFrame;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tch::Device;
+
+/// Columns with more categories than this are named in the report's warnings.
+const MANY_CATEGORIES: usize = 500;
+/// Width of embeddings and number of logistics in a mixture.
+const EMBEDDING: i64 = 8;
+const COMPONENTS: i64 = 6;
+const HEAD: i64 = 64;
+
+type OnFitProgress = Arc<dyn Fn(&FitProgress) + Send + Sync>;
+
+/// Collects the options of a fit; [`ParSynthesizerBuilder::fit`] checks them all.
+#[must_use]
+pub struct ParSynthesizerBuilder {
+    metadata: Metadata,
+    context_columns: Vec<String>,
+    options: FitOptions,
+    device: Device,
+    progress: Option<OnFitProgress>,
+}
+
+impl std::fmt::Debug for ParSynthesizerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParSynthesizerBuilder")
+            .field("context_columns", &self.context_columns)
+            .field("options", &self.options)
+            .field("device", &self.device)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ParSynthesizerBuilder {
+    /// All defaults.
+    pub(crate) fn new(metadata: Metadata) -> Self {
+        ParSynthesizerBuilder {
+            metadata,
+            context_columns: Vec::new(),
+            options: FitOptions::default(),
+            device: Device::Cpu,
+            progress: None,
+        }
+    }
+
+    /// Columns that are constant within each sequence; none by default. Their order does not matter.
+    pub fn context_columns<S: Into<String>>(
+        mut self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.context_columns = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Width of the LSTM: `1..=4096`, default 64.
+    pub fn hidden_size(mut self, hidden_size: usize) -> Self {
+        self.options.hidden_size = hidden_size;
+        self
+    }
+
+    /// Layers of the LSTM: `1..=8`, default 1.
+    pub fn layers(mut self, layers: usize) -> Self {
+        self.options.layers = layers;
+        self
+    }
+
+    /// At most this many passes over the data for each network; by default 300, or as many as make 4,000 optimizer
+    /// steps if that is more. Training stops earlier when held-out sequences no longer gain. With 0 the network stays
+    /// untrained over fitted codecs, and samples are valid rows without structure.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.options.epochs = Some(epochs);
+        self
+    }
+
+    /// Sequences in a minibatch: `1..=65_536`; by default 16 below 6,000 training rows and 32 from there.
+    pub fn batch_size(mut self, batch_size: usize) -> Self {
+        self.options.batch_size = Some(batch_size);
+        self
+    }
+
+    /// Adam's first learning rate: `1e-7..=1.0`, default 0.005. It halves when held-out sequences stop gaining.
+    pub fn learning_rate(mut self, learning_rate: f64) -> Self {
+        self.options.learning_rate = learning_rate;
+        self
+    }
+
+    /// Share of inputs and hidden units dropped in training: `0.0..=0.9`, default 0.2, met to within 1/512.
+    pub fn dropout(mut self, dropout: f64) -> Self {
+        self.options.dropout = dropout;
+        self
+    }
+
+    /// Share of the sequences held out to tell when to stop: `0.0..=0.5`, default 0.1. At 0, and for a single
+    /// sequence, training runs 1,000 optimizer steps, or as many epochs as [`epochs`](Self::epochs) says.
+    pub fn validation_share(mut self, validation_share: f64) -> Self {
+        self.options.validation_share = validation_share;
+        self
+    }
+
+    /// Optimizer steps without a gain after which training stops, default 300. On tables where it is longer, 15
+    /// epochs (up to 3,000 steps) or half the steps to the best weights so far are waited for.
+    pub fn patience_steps(mut self, steps: usize) -> Self {
+        self.options.patience_steps = steps;
+        self
+    }
+
+    /// Stops each network's training after this time, keeping the best weights so far; no limit by default. A fit that
+    /// was cut off by time is not repeatable by its seed.
+    pub fn max_training_time(mut self, time: Duration) -> Self {
+        self.options.max_training_time = Some(time);
+        self
+    }
+
+    /// Keeps sampled values within the smallest and largest seen, default true; the sequence index is never clipped.
+    pub fn enforce_min_max_values(mut self, enforce: bool) -> Self {
+        self.options.enforce_min_max = enforce;
+        self
+    }
+
+    /// Makes the fit repeatable on CPU for one number of threads; fresh randomness by default.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = Some(seed);
+        self
+    }
+
+    /// Where training and sampling run, default the CPU. Asking for CUDA where it cannot be used is an error.
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Threads: `1..=1024`, default one a core. With two or more both networks train at once.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = Some(threads);
+        self
+    }
+
+    /// Called after each epoch, from the training threads.
+    pub fn on_progress(mut self, progress: impl Fn(&FitProgress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Learns from a table of sequences, in any row order and chunking.
+    /// # Errors
+    /// [`Error::Option`] for an option outside its range, [`Error::Table`] when the data does not fit the metadata,
+    /// [`Error::Train`] when a loss is not finite, [`Error::Device`] when the device cannot be used.
+    pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
+        let started = Instant::now();
+        let options = self.options.check()?;
+        usable(self.device)?;
+        let schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
+        let table = SequenceTable::from_frame(data, &schema)?;
+        let seed = Seed::new(options.seed);
+        let layout = Layout::fit(&table, &schema);
+        let training = Training {
+            table: &table,
+            schema: &schema,
+            layout: &layout,
+            options: &options,
+            seed,
+            device: self.device,
+            progress: self.progress.as_deref(),
+        };
+        let (model, mut report) = training.run()?;
+        report.fit_secs = started.elapsed().as_secs_f64();
+        Ok(ParSynthesizer {
+            identifiers: fit_identifiers(&schema, &table, seed),
+            metadata: self.metadata,
+            schema,
+            layout,
+            report,
+            options,
+            model: Mutex::new(model),
+        })
+    }
+}
+
+/// One fit's data and options.
+struct Training<'a> {
+    table: &'a SequenceTable,
+    schema: &'a Schema,
+    layout: &'a Layout,
+    options: &'a ValidFitOptions,
+    seed: Seed,
+    device: Device,
+    progress: Option<&'a (dyn Fn(&FitProgress) + Send + Sync)>,
+}
+
+impl Training<'_> {
+    fn run(&self) -> Result<(Model, FitReport)> {
+        let encoded = encode(self.table, self.layout, self.schema.sequence_index());
+        let mut generator = self.seed.stream(Purpose::ValidationSplit);
+        let split = Split::new(
+            self.table.sequences(),
+            self.options.validation_share,
+            &mut generator,
+        );
+        let sizes = sizes(self.options);
+        let name = |column: usize| self.schema.columns[column].name.clone();
+        let context_task = ContextTask {
+            encoded: &encoded,
+            shape: ContextShape::new(self.layout, sizes),
+            columns: context_names(self.layout, name),
+            device: self.device,
+        };
+        let sequence_task = SequenceTask {
+            encoded: &encoded,
+            shape: SequenceShape::new(self.layout, sizes),
+            columns: row_head_names(self.layout, name),
+            device: self.device,
+        };
+        let train_context = || {
+            let start = context_task
+                .shape
+                .plan()
+                .draw(&mut self.seed.stream(Purpose::ContextWeights));
+            let generator = self.seed.stream(Purpose::ContextTraining);
+            let (options, device, progress) = (self.options, self.device, self.progress);
+            Trainer {
+                task: &context_task,
+                options,
+                split: &split,
+                device,
+                generator,
+                progress,
+            }
+            .run(&start)
+        };
+        let train_sequence = || {
+            let start = sequence_task
+                .shape
+                .plan()
+                .draw(&mut self.seed.stream(Purpose::SequenceWeights));
+            let generator = self.seed.stream(Purpose::SequenceTraining);
+            let (options, device, progress) = (self.options, self.device, self.progress);
+            Trainer {
+                task: &sequence_task,
+                options,
+                split: &split,
+                device,
+                generator,
+                progress,
+            }
+            .run(&start)
+        };
+        let (context, sequence) = run_both(self.options.threads, train_context, train_sequence)?;
+        let model = Model::new(
+            self.layout,
+            sizes,
+            &context.weights,
+            &sequence.weights,
+            self.device,
+        )?;
+        let report = self.report(&context, &sequence, &split);
+        Ok((model, report))
+    }
+
+    fn report(&self, context: &Outcome, sequence: &Outcome, split: &Split) -> FitReport {
+        FitReport {
+            losses: context
+                .epochs
+                .iter()
+                .chain(&sequence.epochs)
+                .cloned()
+                .collect(),
+            best_epoch: sequence.best_epoch,
+            epochs: sequence.epochs.len(),
+            rows: self.table.rows(),
+            training_sequences: split.training.len(),
+            validation_sequences: split.validation.len(),
+            weights: context.weights.len() + sequence.weights.len(),
+            fit_secs: 0.0,
+            warnings: warnings(self.schema, self.table),
+        }
+    }
+}
+
+/// Runs both trainings on threads of their own, at once where there are two threads to use. Each has one libtorch
+/// thread: the products are small, and the result must not depend on the machine.
+fn run_both<A: Send, B: Send>(
+    threads: usize,
+    first: impl FnOnce() -> std::result::Result<A, TrainError> + Send,
+    second: impl FnOnce() -> std::result::Result<B, TrainError> + Send,
+) -> std::result::Result<(A, B), TrainError> {
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            tch::set_num_threads(1);
+            first()
+        });
+        let first = if threads < 2 {
+            Err(first.join())
+        } else {
+            Ok(first)
+        };
+        let second = scope.spawn(|| {
+            tch::set_num_threads(1);
+            second()
+        });
+        let first = match first {
+            Ok(handle) => handle.join(),
+            Err(joined) => joined,
+        };
+        let second = second.join();
+        Ok((
+            first.map_err(|_| TrainError::Thread)??,
+            second.map_err(|_| TrainError::Thread)??,
+        ))
+    })
+}
+
+pub(crate) fn sizes(options: &ValidFitOptions) -> Sizes {
+    Sizes {
+        hidden: crate::model::long(options.hidden_size),
+        layers: crate::model::long(options.layers),
+        embedding: EMBEDDING,
+        head: HEAD,
+        components: COMPONENTS,
+    }
+}
+
+fn warnings(schema: &Schema, table: &SequenceTable) -> Vec<String> {
+    let modelled = |sdtype: &SdType| !matches!(sdtype, SdType::Id { .. });
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .filter_map(|(column, values)| match values {
+            Values::Labels { labels, .. } if modelled(&column.sdtype) && labels.len() > MANY_CATEGORIES => Some(format!(
+                "column `{}` has {} categories; each is learned apart, so rare ones are learned poorly: declare it numerical or id, or merge rare values, if that fits",
+                column.name,
+                labels.len()
+            )),
+            _ => None,
+        })
+        .collect()
+}
+
+fn fit_identifiers(
+    schema: &Schema,
+    table: &SequenceTable,
+    seed: Seed,
+) -> Vec<Option<IdentifierCodec>> {
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .map(|(column, values)| match (values, &column.sdtype) {
+            // The sequence key may be declared with any sdtype and is made up like an id.
+            (Values::Labels { labels, .. }, sdtype)
+                if column.role == Role::SequenceKey || matches!(sdtype, SdType::Id { .. }) =>
+            {
+                let regex_format = match sdtype {
+                    SdType::Id { regex_format } => regex_format.as_deref(),
+                    _ => None,
+                };
+                let hash_key = seed.hash_key();
+                (!labels.is_empty()).then(|| IdentifierCodec::fit(labels, regex_format, hash_key))
+            }
+            _ => None,
+        })
+        .collect()
+}

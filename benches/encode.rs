@@ -8,14 +8,15 @@ mod tables;
 use criterion::{Criterion, Throughput};
 use std::error::Error;
 use std::hint::black_box;
-use tables::Table;
+use tables::{TABLES, Table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("encode");
-    for table in [Table::stores()?, Table::pbc_visits()?] {
+    for (name, context) in TABLES {
+        let table = Table::read(name, context)?;
         group.throughput(Throughput::Elements(table.frame.height() as u64));
-        group.bench_function(table.name, |bencher| {
+        group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let builder = table.builder().epochs(0);
                 let synthesizer = builder

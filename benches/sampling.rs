@@ -10,7 +10,7 @@ use polars::frame::DataFrame;
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tables::{SEED, Table};
+use tables::{SEED, TABLES, Table};
 
 const SIZES: [usize; 2] = [300, 5_000];
 /// Rounds behind the ratio; a test needs one.
@@ -18,7 +18,8 @@ const ROUNDS: usize = 31;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let fresh = {
-        let table = Table::pbc_visits()?;
+        let (name, context) = TABLES[1];
+        let table = Table::read(name, context)?;
         table.builder().epochs(10).fit(&table.frame)?
     };
     let loaded = {

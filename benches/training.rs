@@ -10,15 +10,16 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tables::Table;
+use tables::{TABLES, Table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("epoch");
     group.sample_size(10);
-    for table in [Table::stores()?, Table::pbc_visits()?] {
+    for (name, context) in TABLES {
+        let table = Table::read(name, context)?;
         group.throughput(Throughput::Elements(table.frame.height() as u64));
-        group.bench_function(table.name, |bencher| {
+        group.bench_function(name, |bencher| {
             bencher.iter_custom(|epochs| (0..epochs).map(|_| one_epoch(&table)).sum());
         });
     }

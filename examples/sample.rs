@@ -16,6 +16,7 @@ use polars::io::SerReader;
 use polars::prelude::CsvReadOptions;
 use sample_bar::SampleBar;
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -40,7 +41,7 @@ struct Arguments {
     context: Option<PathBuf>,
     /// Rows of every sequence [default: drawn from the model]
     #[arg(long)]
-    sequence_length: Option<usize>,
+    sequence_length: Option<NonZeroUsize>,
     /// Makes the result repeatable
     #[arg(long)]
     seed: Option<u64>,
@@ -66,7 +67,7 @@ fn sample(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     .on_progress(bar.callback());
     if let Some(length) = arguments.sequence_length {
-        options = options.length(length);
+        options = options.length(length.get());
     }
     if let Some(seed) = arguments.seed {
         options = options.seed(seed);

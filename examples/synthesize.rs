@@ -19,6 +19,7 @@ use fit_bars::FitBars;
 use parsynth::{Metadata, ParSynthesizer, SampleOptions};
 use sample_bar::SampleBar;
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +44,7 @@ struct Arguments {
     num_sequences: Option<usize>,
     /// Rows of every sequence [default: drawn from the model]
     #[arg(long)]
-    sequence_length: Option<usize>,
+    sequence_length: Option<NonZeroUsize>,
     /// Makes the run repeatable
     #[arg(long)]
     seed: Option<u64>,
@@ -100,7 +101,7 @@ fn synthesize(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         options = options.seed(seed);
     }
     if let Some(length) = arguments.sequence_length {
-        options = options.length(length);
+        options = options.length(length.get());
     }
     let started = Instant::now();
     let sampled = synthesizer.sample_with(&options);

@@ -1,4 +1,5 @@
-//! parsynth
+#![doc = include_str!("../README.md")]
+
 mod artifact;
 mod codec;
 mod decode;

@@ -120,6 +120,28 @@ pub struct ParSynthesizer {
 
 impl ParSynthesizer {
     /// Starts a fit: everything has a default but the metadata.
+    ///
+    /// ```
+    /// use parsynth::{Metadata, ParSynthesizer, SdType};
+    /// use polars::df;
+    ///
+    /// let metadata = Metadata::builder()
+    ///     .column("machine", SdType::Id { regex_format: None })
+    ///     .column("hour", SdType::Numerical)
+    ///     .column("heat", SdType::Numerical)
+    ///     .sequence_key("machine")
+    ///     .sequence_index("hour")
+    ///     .build()?;
+    /// let readings = df!(
+    ///     "machine" => ["a", "a", "a", "b", "b"],
+    ///     "hour" => [0, 1, 2, 0, 1],
+    ///     "heat" => [20.5, 21.0, 23.5, 19.0, 19.5],
+    /// )?;
+    /// let synthesizer = ParSynthesizer::builder(metadata).hidden_size(8).epochs(2).fit(&readings)?;
+    /// assert_eq!(synthesizer.report().epochs, 2);
+    /// assert_eq!(synthesizer.sample(3)?.schema(), readings.schema());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder(metadata: Metadata) -> ParSynthesizerBuilder {
         ParSynthesizerBuilder::new(metadata)
     }
@@ -133,6 +155,21 @@ impl ParSynthesizer {
     }
 
     /// New sequences as the options say.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let fortnight = SampleOptions::sequences(3).length(14).seed(7);
+    /// let synthetic = synthesizer.sample_with(&fortnight)?;
+    /// assert_eq!(synthetic.height(), 3 * 14);
+    /// assert!(synthetic.equals_missing(&synthesizer.sample_with(&fortnight)?));
+    ///
+    /// let whole_weeks = synthesizer.sample_with(&SampleOptions::rows(100))?;
+    /// assert_eq!(whole_weeks.height(), 105);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// [`Error::Option`] for an option outside its range, or when the options say not how much; others as
     /// [`ParSynthesizer::sample`].
@@ -152,6 +189,24 @@ impl ParSynthesizer {
     ///
     /// The frame may hold any of the context columns, in any order, and the sequence key; what is missing is drawn given
     /// the rest, keys are made up unless given, and given values come back unchanged.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let wanted = polars::df!("region" => ["New York", "California"])?;
+    /// let synthetic = synthesizer.sample_sequential_columns(&wanted)?;
+    /// assert_eq!(synthetic.column("region")?.str()?.get(0), Some("New York"));
+    ///
+    /// let unknown = polars::df!("region" => ["Atlantis"])?;
+    /// let error = synthesizer.sample_sequential_columns(&unknown).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "column `region`, row 0: `Atlantis` was not seen in training; seen were `California`, `New York`"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// [`Error::Table`] for a column that is no context column, [`Error::UnseenCategory`] and
     /// [`Error::UnseenMissing`] for values that training never saw, [`Error::RepeatedKey`].

@@ -12,6 +12,7 @@ mod platform;
 mod check;
 
 use crate::context::{Context, Problem};
+use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -23,9 +24,33 @@ usage: cargo xtask <command>
 
 LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder fetched files are kept in.";
 
-/// Every example, with the arguments that let `test` run it quickly and alone; `None` for one that wants the user's
-/// files and is only compiled.
-const EXAMPLES: &[(&str, Option<&[&str]>)] = &[("quickstart", Some(&["--quick"]))];
+/// Every example, with the arguments that let `test` run it quickly and alone, in this order; `None` for one that wants
+/// the user's files and is only compiled. `{temporary}` stands for a folder that is gone afterwards.
+const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
+    ("quickstart", Some(&["--quick"])),
+    (
+        "synthesize",
+        Some(&[
+            "--data=data/stores.csv",
+            "--metadata=data/stores.metadata.json",
+            "--context=region",
+            "--output={temporary}/stores.parquet",
+            "--num-sequences=20",
+            "--epochs=2",
+            "--seed=7",
+            "--save={temporary}/stores.parsynth",
+        ]),
+    ),
+    (
+        "sample",
+        Some(&[
+            "--model={temporary}/stores.parsynth",
+            "--output={temporary}/more.csv",
+            "--rows=50",
+            "--seed=7",
+        ]),
+    ),
+];
 
 fn main() -> ExitCode {
     let mut arguments = pico_args::Arguments::from_env();
@@ -70,16 +95,37 @@ fn demo(context: &Context) -> Result<ExitCode, Problem> {
 
 fn test(context: &Context) -> Result<ExitCode, Problem> {
     set_up(context)?;
-    let mut code = cargo::run(context, &["test", "--release", "--workspace"])?;
+    let code = cargo::run(context, &["test", "--release", "--workspace"])?;
+    if code != ExitCode::SUCCESS {
+        return Ok(code);
+    }
+    let temporary = std::env::temp_dir().join(format!("parsynth-examples-{}", std::process::id()));
+    std::fs::create_dir_all(&temporary)
+        .map_err(|error| Problem::new(format!("cannot make {}: {error}", temporary.display())))?;
+    let code = run_examples(context, &temporary);
+    let _ = std::fs::remove_dir_all(&temporary);
+    code
+}
+
+/// Runs the examples in turn, up to the first that fails.
+fn run_examples(context: &Context, temporary: &Path) -> Result<ExitCode, Problem> {
+    let temporary = temporary.to_string_lossy();
     for (example, arguments) in EXAMPLES {
         let Some(arguments) = arguments else { continue };
+        let filled = arguments
+            .iter()
+            .map(|argument| argument.replace("{temporary}", &temporary));
+        let mut words: Vec<String> = ["run", "--release", "--example", example, "--"]
+            .map(str::to_owned)
+            .into();
+        words.extend(filled);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let code = cargo::run(context, &words)?;
         if code != ExitCode::SUCCESS {
-            break;
+            return Ok(code);
         }
-        let words = ["run", "--release", "--example", example, "--"];
-        code = cargo::run(context, &[&words, *arguments].concat())?;
     }
-    Ok(code)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Everything a build needs that cargo would complain about in C++ or in the linker's words.

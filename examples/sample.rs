@@ -1,0 +1,120 @@
+//! Samples from a model that the example `synthesize` saved:
+//!
+//! ```sh
+//! cargo run --release --example sample -- --model stores.parsynth --output more.csv --num-sequences 1000
+//! ```
+
+#[path = "shared/command.rs"]
+mod command;
+#[path = "shared/sample_bar.rs"]
+mod sample_bar;
+
+use clap::{ArgGroup, Parser};
+use parsynth::{Metadata, ParSynthesizer, SampleOptions, SdType};
+use polars::frame::DataFrame;
+use polars::io::SerReader;
+use polars::prelude::CsvReadOptions;
+use sample_bar::SampleBar;
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Samples new sequences from a saved model.
+#[derive(Parser)]
+#[command(group = ArgGroup::new("how much").required(true))]
+struct Arguments {
+    /// A file that ParSynthesizer::save wrote
+    #[arg(long)]
+    model: PathBuf,
+    /// The synthetic table, .csv or .parquet
+    #[arg(long)]
+    output: PathBuf,
+    /// Sequences to make
+    #[arg(long, group = "how much")]
+    num_sequences: Option<usize>,
+    /// Rows to make, in whole sequences: at least this many
+    #[arg(long, group = "how much")]
+    rows: Option<usize>,
+    /// A table, .csv or .parquet, of context columns and perhaps the key: one sequence is made for each row
+    #[arg(long, group = "how much", value_name = "TABLE")]
+    context: Option<PathBuf>,
+    /// Rows of every sequence [default: drawn from the model]
+    #[arg(long)]
+    sequence_length: Option<NonZeroUsize>,
+    /// Makes the result repeatable
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Below 1 keeps to what is likely, above 1 strays from it [default: 1]
+    #[arg(long)]
+    temperature: Option<f64>,
+}
+
+fn main() -> ExitCode {
+    command::finish(sample(&Arguments::parse()))
+}
+
+fn sample(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    command::Format::of(&arguments.output)?;
+    command::check_folder(&arguments.output)?;
+    let synthesizer = ParSynthesizer::load(&arguments.model)?;
+
+    let bar = SampleBar::new();
+    let mut options = match (arguments.num_sequences, arguments.rows) {
+        (Some(sequences), _) => SampleOptions::sequences(sequences),
+        (None, Some(rows)) => SampleOptions::rows(rows),
+        (None, None) => SampleOptions::per_context_row(),
+    }
+    .on_progress(bar.callback());
+    if let Some(length) = arguments.sequence_length {
+        options = options.length(length.get());
+    }
+    if let Some(seed) = arguments.seed {
+        options = options.seed(seed);
+    }
+    if let Some(temperature) = arguments.temperature {
+        options = options.temperature(temperature);
+    }
+    let sampled = match &arguments.context {
+        Some(path) => {
+            let context = read_context(path, synthesizer.metadata())?;
+            synthesizer.sample_sequential_columns_with(&context, &options)
+        }
+        None => synthesizer.sample_with(&options),
+    };
+    bar.clear();
+    let synthetic = sampled?;
+    command::write(&synthetic, &arguments.output)?;
+    eprintln!(
+        "wrote {} rows to {}",
+        synthetic.height(),
+        arguments.output.display()
+    );
+    Ok(())
+}
+
+/// Reads a table of some of the model's columns.
+fn read_context(path: &Path, metadata: &Metadata) -> Result<DataFrame, Box<dyn Error>> {
+    if command::Format::of(path)? == command::Format::Parquet {
+        return command::read(path, metadata);
+    }
+    // The reader wants every column that the metadata states, so it is given a statement of this file's columns alone.
+    let header = CsvReadOptions::default()
+        .with_n_rows(Some(0))
+        .try_into_reader_with_file_path(Some(path.to_path_buf()))
+        .and_then(SerReader::finish)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let mut part = Metadata::builder();
+    for name in header.get_column_names() {
+        // A column the model does not know is left to the sampler, whose error lists those that may be given.
+        let sdtype = metadata
+            .sdtype(name)
+            .cloned()
+            .unwrap_or(SdType::Categorical);
+        part = part.column(name.as_str(), sdtype);
+        if metadata.sequence_key() == Some(name.as_str()) {
+            part = part.sequence_key(name.as_str());
+        }
+    }
+    command::read(path, &part.build()?)
+}

@@ -4,6 +4,7 @@ use crate::codec::identifier::IdentifierCodec;
 use crate::decode::{Decoding, GivenIdentifiers};
 use crate::encode::encode;
 use crate::error::{Error, Result};
+use crate::health::Versions;
 use crate::layout::{ContextKind, ContextSource, Layout};
 use crate::metadata::{Metadata, SdType};
 use crate::model::context::{ContextNetwork, ContextShape};
@@ -23,6 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tch::Device;
+
+mod persistence;
 
 /// Columns with more categories than this are named in the report's warnings.
 const MANY_CATEGORIES: usize = 500;
@@ -182,6 +185,7 @@ impl ParSynthesizerBuilder {
             layout,
             report,
             options,
+            saved_by: None,
             model: Mutex::new(model),
         })
     }
@@ -466,6 +470,8 @@ pub struct ParSynthesizer {
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
+    /// What saved it; none for one that was fitted here.
+    pub(crate) saved_by: Option<Versions>,
     pub(crate) model: Mutex<Model>,
 }
 

@@ -1,6 +1,6 @@
 //! Lets this package's binaries, tests, doc-tests, examples and benches find libtorch when they start, and see CUDA.
 //! In: torch-sys's word on where its libtorch lies. Out: a linker argument, the same for dependents
-//! (`DEP_PARSYNTH_LINK_ARG`), and `PARSYNTH_LIBTORCH_HAS_CUDA` for the crate.
+//! (`DEP_PARSYNTH_LINK_ARG`), and `PARSYNTH_LIBTORCH_HAS_CUDA` and `PARSYNTH_LIBTORCH_VERSION` for the crate.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,10 @@ fn main() {
     println!(
         "cargo::rustc-env=PARSYNTH_LIBTORCH_HAS_CUDA={}",
         u8::from(has_cuda)
+    );
+    println!(
+        "cargo::rustc-env=PARSYNTH_LIBTORCH_VERSION={}",
+        check::LIBTORCH_VERSION
     );
 }
 

@@ -189,6 +189,7 @@ impl ParSynthesizerBuilder {
             layout,
             report,
             options,
+            saved_by: None,
             model: Mutex::new(model),
         })
     }

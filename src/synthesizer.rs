@@ -4,6 +4,7 @@ use crate::codec::identifier::IdentifierCodec;
 use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
+use crate::health::Versions;
 use crate::layout::{ContextKind, ContextSource, Layout};
 use crate::metadata::Metadata;
 use crate::model::context::{ContextNetwork, ContextShape};
@@ -21,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Instant;
 use tch::Device;
+
+mod persistence;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.
 pub(crate) fn usable(device: Device) -> Result<()> {
@@ -115,6 +118,8 @@ pub struct ParSynthesizer {
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
+    /// What saved it; none for one that was fitted here.
+    pub(crate) saved_by: Option<Versions>,
     pub(crate) model: Mutex<Model>,
 }
 

@@ -21,6 +21,7 @@ use crate::metadata::SdType;
 
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
+pub(crate) use schema::role_and_sdtype;
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;

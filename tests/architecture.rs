@@ -12,6 +12,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("params", &[], &[]),
     ("report", &[], &[]),
     ("metadata", &[], &[]),
+    ("health", &[], &[]),
     ("sampling", &["params", "report"], &[]),
     ("table", &["metadata"], &["polars"]),
     ("codec", &["metadata", "table"], &[]),
@@ -41,7 +42,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "artifact",
         &[
-            "codec", "layout", "metadata", "model", "params", "report", "table",
+            "codec", "health", "layout", "metadata", "model", "params", "report", "table",
         ],
         &["bincode"],
     ),
@@ -75,8 +76,8 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "synthesizer",
         &[
-            "artifact", "codec", "decode", "error", "fit", "layout", "metadata", "model", "params",
-            "report", "rng", "sample", "sampling", "table",
+            "artifact", "codec", "decode", "error", "fit", "health", "layout", "metadata", "model",
+            "params", "report", "rng", "sample", "sampling", "table",
         ],
         &["polars", "tch"],
     ),

@@ -146,11 +146,28 @@ fn fit_column(
     context_columns: &[String],
 ) -> Result<ColumnSchema, TableError> {
     let name = column.name().as_str();
+    let is_context = context_columns.iter().any(|context| context == name);
+    let (role, sdtype) = role_and_sdtype(metadata, name, is_context);
+    let storage = fit_storage(column, name, &sdtype)?;
+    let mut schema = ColumnSchema {
+        name: name.to_owned(),
+        sdtype,
+        role,
+        storage,
+        base: 0,
+        step: 1,
+    };
+    (schema.base, schema.step) = read::read(column, &schema)?.base_and_step();
+    Ok(schema)
+}
+
+/// The part a column plays, and what it means to us.
+pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool) -> (Role, SdType) {
     let role = if metadata.sequence_key() == Some(name) {
         Role::SequenceKey
     } else if metadata.sequence_index() == Some(name) {
         Role::SequenceIndex
-    } else if context_columns.iter().any(|context| context == name) {
+    } else if is_context {
         Role::Context
     } else {
         Role::Sequential
@@ -165,17 +182,7 @@ fn fit_column(
         _ if role == Role::SequenceKey => SdType::Id { regex_format: None },
         other => other,
     };
-    let storage = fit_storage(column, name, &sdtype)?;
-    let mut schema = ColumnSchema {
-        name: name.to_owned(),
-        sdtype,
-        role,
-        storage,
-        base: 0,
-        step: 1,
-    };
-    (schema.base, schema.step) = read::read(column, &schema)?.base_and_step();
-    Ok(schema)
+    (role, sdtype)
 }
 
 fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, TableError> {

@@ -10,184 +10,21 @@
 //! In training all columns are computed at once, the sum over earlier columns by a block-triangular matrix; in
 //! sampling the same weights are used column by column.
 
-use super::decoder::{Decoder, DecoderShape};
+mod shape;
+
+use shape::earlier_mask;
+pub(crate) use shape::{SequenceShape, Slot};
+
+use super::decoder::Decoder;
 use super::dropout::Mode;
 use super::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs};
-use super::parameters::{Parameters, Plan, Start};
-use super::{CONTEXT_WIDTH, ModelError, Sizes, long, starts};
-use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, HISTORY_FEATURES, Layout, POSITION_FEATURES,
-    RowKind, RowSource,
-};
+use super::parameters::Parameters;
+use super::{ModelError, Sizes, long, starts};
+use crate::layout::{CURRENT_FEATURES, HISTORY_FEATURES};
 use tch::{Device, Kind, Tensor};
 
 /// In training, rows whose calendar features are hidden, so that the network does not lean on single dates.
 const CALENDAR_DROPOUT: f64 = 0.5;
-/// How far from 0 the outermost mixture means start; the skip from the last value does most of the placing.
-const SPREAD: f64 = 0.6;
-
-/// Where a row column's features lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
-    Number(usize),
-    Category(usize),
-}
-
-/// The network's shape, from the layout and the sizes.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SequenceShape {
-    pub(crate) sizes: Sizes,
-    context_numbers: i64,
-    context_classes: Vec<i64>,
-    /// The slot of each row column.
-    pub(crate) slots: Vec<Slot>,
-    numbers: i64,
-    classes: Vec<i64>,
-    calendar: i64,
-    has_gap: bool,
-    pub(crate) decoder: DecoderShape,
-}
-
-impl SequenceShape {
-    pub(crate) fn new(layout: &Layout, sizes: Sizes) -> SequenceShape {
-        let mut context_numbers = 0;
-        let mut context_classes = Vec::new();
-        for column in &layout.context {
-            match &column.kind {
-                ContextKind::Category(codec) => context_classes.push(long(codec.classes())),
-                ContextKind::Number { .. } => context_numbers += 1,
-            }
-        }
-        let (mut numbers, mut classes) = (0, Vec::new());
-        let slots = layout
-            .rows
-            .iter()
-            .map(|column| match &column.kind {
-                RowKind::Category(codec) => {
-                    classes.push(long(codec.classes()));
-                    Slot::Category(classes.len() - 1)
-                }
-                RowKind::Number(_) => {
-                    numbers += 1;
-                    Slot::Number(numbers - 1)
-                }
-            })
-            .collect();
-        SequenceShape {
-            sizes,
-            context_numbers,
-            context_classes,
-            slots,
-            numbers: long(numbers),
-            classes,
-            calendar: long(layout.calendar_width()),
-            has_gap: layout
-                .rows
-                .first()
-                .is_some_and(|column| column.source == RowSource::Gap),
-            decoder: DecoderShape::new(layout.row_heads(), sizes.head, sizes.components, SPREAD),
-        }
-    }
-
-    fn columns(&self) -> i64 {
-        long(self.slots.len())
-    }
-
-    fn heads(&self) -> i64 {
-        long(self.decoder.heads.len())
-    }
-
-    fn place(&self) -> i64 {
-        long(POSITION_FEATURES) + self.calendar
-    }
-
-    fn lstm_input(&self) -> i64 {
-        self.columns() * self.sizes.embedding + CONTEXT_WIDTH + self.place()
-    }
-
-    fn base(&self) -> i64 {
-        self.sizes.hidden + CONTEXT_WIDTH + self.place()
-    }
-
-    fn own(&self) -> i64 {
-        self.sizes.embedding + long(HISTORY_FEATURES)
-    }
-
-    /// Every weight, the LSTM's first.
-    pub(crate) fn plan(&self) -> Plan {
-        let uniform = |fan_in: i64| Start::Uniform(1.0 / (fan_in.max(1) as f64).sqrt());
-        let Sizes {
-            hidden,
-            layers,
-            embedding,
-            head,
-            ..
-        } = self.sizes;
-        let mut plan = Plan::default();
-        plan.add_lstm(self.lstm_input(), hidden, layers);
-        let context = self.context_numbers * long(CONTEXT_FEATURES);
-        let context_fan_in = context + long(self.context_classes.len());
-        plan.add(
-            "context_number_weight",
-            &[context, CONTEXT_WIDTH],
-            uniform(context_fan_in),
-        );
-        plan.add(
-            "context_category_table",
-            &[self.context_classes.iter().sum(), CONTEXT_WIDTH],
-            uniform(context_fan_in),
-        );
-        plan.add("context_bias", &[CONTEXT_WIDTH], uniform(context_fan_in));
-        let history = long(HISTORY_FEATURES);
-        plan.add(
-            "history_number_weight",
-            &[self.numbers, history, embedding],
-            uniform(history),
-        );
-        plan.add(
-            "history_number_bias",
-            &[self.numbers, 1, embedding],
-            uniform(history),
-        );
-        plan.add(
-            "history_category_table",
-            &[self.classes.iter().map(|n| n + 1).sum(), embedding],
-            Start::Normal,
-        );
-        let current = long(CURRENT_FEATURES);
-        plan.add(
-            "current_number_weight",
-            &[self.numbers, current, embedding],
-            uniform(current),
-        );
-        plan.add(
-            "current_number_bias",
-            &[self.numbers, 1, embedding],
-            uniform(current),
-        );
-        plan.add(
-            "current_category_table",
-            &[self.classes.iter().sum(), embedding],
-            Start::Normal,
-        );
-        plan.add(
-            "current_calendar_weight",
-            &[self.calendar, embedding],
-            uniform(current + self.calendar),
-        );
-        let fan_in = uniform(self.base() + self.own() + self.columns() * embedding / 2);
-        plan.add("base_weight", &[self.base(), self.heads() * head], fan_in);
-        plan.add("base_bias", &[self.heads() * head], fan_in);
-        plan.add("own_weight", &[self.heads(), self.own(), head], fan_in);
-        plan.add(
-            "earlier_weight",
-            &[self.columns() * embedding, self.heads() * head],
-            fan_in,
-        );
-        self.decoder.plan(&mut plan);
-        plan
-    }
-}
 
 /// The network, as views of its one weight buffer.
 #[derive(Debug)]
@@ -603,29 +440,6 @@ fn lookup(table: &Tensor, classes: &Tensor, offsets: &Tensor) -> Result<Tensor, 
     Ok(table
         .f_index_select(0, &flat)?
         .f_view([shape[0], shape[1], table.size()[1]])?)
-}
-
-/// 1 where a head may look at an earlier column, 0 elsewhere: `[columns × embedding, heads × head width]`.
-fn earlier_mask(shape: &SequenceShape, device: Device) -> Result<Tensor, ModelError> {
-    let mut mask: Vec<f32> = Vec::new();
-    for column in 0..shape.slots.len() {
-        mask.extend(
-            shape
-                .decoder
-                .heads
-                .iter()
-                .map(|head| f32::from(column < head.column)),
-        );
-    }
-    let (columns, heads) = (shape.columns(), shape.heads());
-    let blocks = Tensor::f_from_slice(&mask)?.f_view([columns, 1, heads, 1])?;
-    let blocks = blocks.f_expand(
-        [columns, shape.sizes.embedding, heads, shape.sizes.head],
-        false,
-    )?;
-    Ok(blocks
-        .f_reshape([columns * shape.sizes.embedding, heads * shape.sizes.head])?
-        .f_to_device(device)?)
 }
 
 impl Indices {

@@ -146,9 +146,12 @@ impl QuantileMap {
             });
             shares.push(1.0);
         } else if resolution > 0.0 {
+            let mut highest = f64::NEG_INFINITY;
             for (&value, &count) in distinct.iter().zip(counts) {
                 for (end, seen) in [(-0.5, below), (0.5, below + count)] {
-                    knots.push(value + end * resolution);
+                    // Two floats may stand for one grid point, as 0.3 and 0.1 + 0.2 do.
+                    highest = (value + end * resolution).max(highest);
+                    knots.push(highest);
                     shares.push(seen as f64 / n);
                 }
                 below += count;

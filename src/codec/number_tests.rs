@@ -191,6 +191,20 @@ fn a_start_never_falls_where_none_was_seen() {
 }
 
 #[test]
+fn knots_never_go_down_where_two_floats_stand_for_one_grid_point() {
+    let mut values: Vec<f64> = (0..30).map(|i| f64::from(i) / 10.0).collect();
+    values.push(0.1 + 0.2);
+    let sequence: Vec<u32> = (0..).take(values.len()).collect();
+    let tight = NumberOptions {
+        same_share: 0.0,
+        placement: KnotPlacement::Tight,
+    };
+    let codec = NumberCodec::fit(&values, &sequence, tight);
+    let map = codec.continuous.as_ref().expect("continuous");
+    assert!(map.knots.is_sorted(), "{:?}", map.knots);
+}
+
+#[test]
 fn a_constant_column_has_one_class_and_returns_its_value() {
     let codec = fit(&[7.25; 12]);
     assert_eq!(codec.classes(), 1);

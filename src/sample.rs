@@ -345,6 +345,7 @@ impl Chunk<'_> {
             if is_gap && !is_absent && !walk.is_over {
                 let next = walk.number + value;
                 walk.is_over = walk.stops_at_end
+                    && walk.rows >= walk.least_rows
                     && self
                         .layout
                         .index

@@ -306,6 +306,7 @@ impl ParSynthesizer {
             length: options.length,
             temperature: options.temperature.unwrap_or(1.0),
             within_range: self.options.enforce_min_max,
+            last_index: self.schema.last_index(),
             given,
         };
         let sampled = self.sample_chunks(&request, options, sequences, threads)?;

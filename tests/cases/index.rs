@@ -148,6 +148,46 @@ fn a_step_counter_of_any_number_dtype_is_an_index() {
 }
 
 #[test]
+fn a_counter_at_the_end_of_its_dtype_never_stands_still() {
+    let steps: Vec<i8> = (0..3)
+        .flat_map(|key| (0..8).map(move |row| 120 - 8 * key + row))
+        .collect();
+    let data = df!("k" => keys(&[8; 3]), "t" => steps).unwrap();
+    let columns = [("k", id()), ("t", Numerical)];
+    let synthesizer = untrained(&columns).fit(&data).unwrap();
+    // Sequences of drawn length end where the dtype does.
+    let sampled = sample(&synthesizer, SampleOptions::sequences(50));
+    assert!(gaps(&sampled, "t").iter().all(|gap| *gap == 1));
+    let options = SampleOptions::sequences(5).length(40);
+    let error = synthesizer.sample_with(&options).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "sequence index column `t` goes on past the last value of i8; ask for shorter sequences, or fit it with a wider \
+         dtype"
+    );
+}
+
+#[test]
+fn text_dates_at_the_last_year_never_stand_still() {
+    let days: Vec<String> = (20..=31).map(|day| format!("9999-12-{day}")).collect();
+    let data = df!("k" => keys(&[6, 6]), "t" => days).unwrap();
+    let columns = [("k", id()), ("t", datetime_as("%Y-%m-%d"))];
+    let synthesizer = untrained(&columns).fit(&data).unwrap();
+    let sampled = sample(&synthesizer, SampleOptions::sequences(50));
+    for rows in sequences(&sampled) {
+        let days = &texts(&sampled, "t")[rows];
+        assert!(days.windows(2).all(|pair| pair[0] < pair[1]), "{days:?}");
+    }
+    let options = SampleOptions::sequences(1).length(20);
+    let error = synthesizer.sample_with(&options).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("sequence index column `t` goes on past")
+    );
+}
+
+#[test]
 fn fractions_of_a_step_are_kept() {
     let steps: Vec<f64> = (0..4)
         .flat_map(|_| (0..6).map(|row| f64::from(row) * 0.25))

@@ -368,17 +368,11 @@ impl Chunk<'_> {
     }
 
     fn gather(self, walks: Vec<Walk>) -> SampledSequences {
-        let mut rows: Vec<Decided> = self
-            .layout
-            .rows
-            .iter()
-            .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
-            .collect();
-        let (mut lengths, mut index) = (Vec::with_capacity(walks.len()), Vec::new());
+        let mut sampled = SampledSequences::empty(self.layout);
         for walk in walks {
-            lengths.push(walk.rows);
-            index.extend(walk.index);
-            for (all, own) in rows.iter_mut().zip(walk.columns) {
+            sampled.lengths.push(walk.rows);
+            sampled.index.extend(walk.index);
+            for (all, own) in sampled.rows.iter_mut().zip(walk.columns) {
                 match (all, own) {
                     (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
                     (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
@@ -386,12 +380,8 @@ impl Chunk<'_> {
                 }
             }
         }
-        SampledSequences {
-            lengths,
-            context: self.context,
-            rows,
-            index,
-        }
+        sampled.context = self.context;
+        sampled
     }
 }
 /// What the value head and the change head of a number column say; a head that no row needs is not computed.

@@ -395,10 +395,7 @@ impl ParSynthesizer {
             }
             next.store(chunks, Ordering::Relaxed);
             drop(receiver);
-            let mut all = match all {
-                Some(all) => all,
-                None => sample_chunk(&model.networks()?, &self.layout, request, 0..0)?,
-            };
+            let mut all = all.unwrap_or_else(|| SampledSequences::empty(&self.layout));
             if let Some(rows) = options.rows {
                 all.keep_until_rows(rows);
             }

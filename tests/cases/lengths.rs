@@ -105,6 +105,17 @@ fn a_row_limit_keeps_whole_sequences_and_cuts_only_a_first_that_is_longer() {
     assert_eq!(limited(12), [5; 2]);
     assert_eq!(limited(10), [5; 2]);
     assert_eq!(limited(3), [3]);
+    assert_eq!(limited(0), [0; 0]);
+}
+
+#[test]
+fn nothing_asked_for_is_an_empty_frame_of_the_right_columns() {
+    let synthesizer = ten_keys_fitted();
+    for options in [SampleOptions::sequences(0), SampleOptions::rows(0)] {
+        let sampled = sample(&synthesizer, options);
+        assert_eq!(sampled.height(), 0);
+        assert_eq!(sampled.schema(), ten_keys_of_five_rows().schema());
+    }
 }
 
 #[test]

@@ -292,6 +292,22 @@ impl Layout {
         self.index.as_ref().map_or(0, IndexCodec::width)
     }
 
+    /// Rows of the shortest sequence.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a length that was seen"
+    )]
+    pub(crate) fn shortest(&self) -> usize {
+        let length = self
+            .context_position(ContextSource::Length)
+            .map(|position| &self.context[position].kind);
+        match length {
+            Some(ContextKind::Number { codec, .. }) => codec.low as usize,
+            Some(ContextKind::Category(_)) | None => 1,
+        }
+    }
+
     /// Position of a context column.
     pub(crate) fn context_position(&self, source: ContextSource) -> Option<usize> {
         self.context

@@ -33,13 +33,15 @@ use tch::{Device, Kind, Tensor};
 pub(crate) const CHUNK: usize = 512;
 
 /// What to sample, for all chunks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) seed: u64,
     /// Rows of every sequence; drawn from the model when none.
     pub(crate) length: Option<usize>,
     pub(crate) temperature: f64,
     pub(crate) within_range: bool,
+    /// The greatest index value that can be written; sequences of drawn length end before it.
+    pub(crate) last_index: f64,
     /// Context values given, by position in the layout's context, one a sequence.
     pub(crate) given: Vec<Option<GivenColumn>>,
 }
@@ -344,12 +346,14 @@ impl Chunk<'_> {
             }
             if is_gap && !is_absent && !walk.is_over {
                 let next = walk.number + value;
-                walk.is_over = walk.stops_at_end
-                    && self
-                        .layout
-                        .index
-                        .as_ref()
-                        .is_some_and(|index| index.is_past_end(next));
+                walk.is_over = self.layout.index.as_ref().is_some_and(|index| {
+                    let past_table = walk.stops_at_end
+                        && walk.rows >= walk.least_rows
+                        && index.is_past_end(next);
+                    past_table
+                        || (self.request.length.is_none()
+                            && index.value(next) > self.request.last_index)
+                });
                 if !walk.is_over {
                     walk.number = next;
                 }
@@ -364,17 +368,11 @@ impl Chunk<'_> {
     }
 
     fn gather(self, walks: Vec<Walk>) -> SampledSequences {
-        let mut rows: Vec<Decided> = self
-            .layout
-            .rows
-            .iter()
-            .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
-            .collect();
-        let (mut lengths, mut index) = (Vec::with_capacity(walks.len()), Vec::new());
+        let mut sampled = SampledSequences::empty(self.layout);
         for walk in walks {
-            lengths.push(walk.rows);
-            index.extend(walk.index);
-            for (all, own) in rows.iter_mut().zip(walk.columns) {
+            sampled.lengths.push(walk.rows);
+            sampled.index.extend(walk.index);
+            for (all, own) in sampled.rows.iter_mut().zip(walk.columns) {
                 match (all, own) {
                     (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
                     (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
@@ -382,12 +380,8 @@ impl Chunk<'_> {
                 }
             }
         }
-        SampledSequences {
-            lengths,
-            context: self.context,
-            rows,
-            index,
-        }
+        sampled.context = self.context;
+        sampled
     }
 }
 /// What the value head and the change head of a number column say; a head that no row needs is not computed.

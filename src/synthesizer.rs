@@ -311,6 +311,7 @@ impl ParSynthesizer {
             length: options.length,
             temperature: options.temperature.unwrap_or(1.0),
             within_range: self.options.enforce_min_max,
+            last_index: self.schema.last_index(),
             given,
         };
         let sampled = self.sample_chunks(&request, options, sequences, threads)?;
@@ -399,10 +400,7 @@ impl ParSynthesizer {
             }
             next.store(chunks, Ordering::Relaxed);
             drop(receiver);
-            let mut all = match all {
-                Some(all) => all,
-                None => sample_chunk(&model.networks()?, &self.layout, request, 0..0)?,
-            };
+            let mut all = all.unwrap_or_else(|| SampledSequences::empty(&self.layout));
             if let Some(rows) = options.rows {
                 all.keep_until_rows(rows);
             }

@@ -1,5 +1,7 @@
 //! Sampled values, column by column, before they become a frame.
 
+use crate::layout::{ContextKind, Layout, RowKind};
+
 /// A column of decided values.
 #[derive(Debug, Clone)]
 pub(crate) enum Decided {
@@ -31,6 +33,24 @@ pub(crate) struct SampledSequences {
 }
 
 impl SampledSequences {
+    /// No sequences, of all columns.
+    pub(crate) fn empty(layout: &Layout) -> SampledSequences {
+        SampledSequences {
+            lengths: Vec::new(),
+            context: layout
+                .context
+                .iter()
+                .map(|column| Decided::new(matches!(column.kind, ContextKind::Category(_))))
+                .collect(),
+            rows: layout
+                .rows
+                .iter()
+                .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
+                .collect(),
+            index: Vec::new(),
+        }
+    }
+
     /// Appends the sequences of a later chunk.
     pub(crate) fn append(&mut self, later: SampledSequences) {
         self.lengths.extend(later.lengths);

@@ -13,6 +13,8 @@ pub(super) struct Walk {
     /// The length the network is told.
     pub(super) length: usize,
     pub(super) most_rows: usize,
+    /// Rows before which the end of the table's time does not end it.
+    pub(super) least_rows: usize,
     pub(super) stops_at_end: bool,
     pub(super) start: f64,
     /// Index number of the latest row.
@@ -56,10 +58,11 @@ impl Chunk<'_> {
             length,
             most_rows: match self.request.length {
                 Some(length) => length,
-                // Goes on until the table's time is over; twice the longest sequence is time enough.
-                None if ends_with_table => length.max(2 * self.layout.longest),
+                // Goes on until the table's time is over, within the lengths that were seen.
+                None if ends_with_table => self.layout.longest,
                 None => length,
             },
+            least_rows: self.layout.shortest(),
             stops_at_end: is_censored && self.request.length.is_none(),
             start: start + time,
             number: start + time,

@@ -273,6 +273,9 @@ pub(super) fn write_one(raw: i128, format: &DateFormat, unit: i128) -> Option<St
     format.format(instant(raw, unit)?)
 }
 
+/// Days from 1970 to the last day of the year 9999, which all formats can write and read.
+pub(super) const LAST_TEXT_DAY: i128 = 2_932_896;
+
 /// The instant of a raw value, kept to the years 1 to 9999, which all formats can write and read.
 fn instant(raw: i128, unit: i128) -> Option<NaiveDateTime> {
     let first = NaiveDate::from_ymd_opt(1, 1, 1)?

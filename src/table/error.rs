@@ -141,6 +141,16 @@ pub enum TableError {
         /// A row that differs from it.
         row: usize,
     },
+    /// A sequence index that went on past what its dtype can hold.
+    #[error(
+        "sequence index column `{column}` goes on past the last value of {dtype}; ask for shorter sequences, or fit it with a wider dtype"
+    )]
+    IndexDoesNotFit {
+        /// The column.
+        column: String,
+        /// The dtype.
+        dtype: String,
+    },
     /// A label that the column's dtype cannot hold.
     #[error("column `{column}`: a value does not fit dtype {dtype}")]
     LabelDoesNotFit {

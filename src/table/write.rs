@@ -4,8 +4,8 @@
 use polars::prelude::*;
 
 use super::{
-    ColumnSchema, IntegerType, Label, MISSING_CODE, Schema, Storage, TableError, TimeUnitName,
-    Values,
+    ColumnSchema, IntegerType, Label, MISSING_CODE, Role, Schema, Storage, TableError,
+    TimeUnitName, Values,
 };
 use crate::metadata::DateFormat;
 
@@ -18,7 +18,8 @@ impl Schema {
     /// Numbers that must be whole are rounded, and kept to the dtype's range.
     ///
     /// # Errors
-    /// [`TableError::LabelDoesNotFit`] for a label that the column's dtype cannot hold.
+    /// [`TableError::LabelDoesNotFit`] for a label that the column's dtype cannot hold, and
+    /// [`TableError::IndexDoesNotFit`] for an index that would stand still at the end of its dtype.
     pub(crate) fn to_frame(&self, columns: Vec<Values>) -> Result<DataFrame, TableError> {
         let columns = self
             .columns
@@ -27,6 +28,16 @@ impl Schema {
             .map(|(schema, values)| write(schema, &values).map(Column::from))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(DataFrame::new_infer_height(columns)?)
+    }
+
+    /// The greatest number that the sequence index can be written with; infinite where there is no such end.
+    pub(crate) fn last_index(&self) -> f64 {
+        self.sequence_index()
+            .and_then(|column| {
+                let column = &self.columns[column];
+                Some((column.storage.last_raw()? - column.base).div_euclid(column.step) as f64)
+            })
+            .unwrap_or(f64::INFINITY)
     }
 }
 
@@ -44,6 +55,15 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
             .iter()
             .map(|&number| to_raw(number, schema.base, schema.step))
     };
+    if schema.role == Role::SequenceIndex
+        && let Some(last) = schema.storage.last_raw()
+        && raw().flatten().any(|cell| cell > last)
+    {
+        return Err(TableError::IndexDoesNotFit {
+            column: schema.name.clone(),
+            dtype: schema.storage.name(),
+        });
+    }
     match &schema.storage {
         Storage::Integer(integer) => integers(name, raw(), *integer),
         Storage::Float64 => Ok(Series::new(name, reals(numbers, f64::MAX))),
@@ -128,15 +148,15 @@ fn datetimes(
     unit: TimeUnitName,
     zone: Option<&str>,
 ) -> Result<Series, TableError> {
-    let limit = SHOWABLE_DAYS * DAY_NANOSECONDS / unit.nanoseconds();
-    let cells = cells.map(|cell| {
-        cell.map(|cell| {
-            cell.clamp(-limit, limit)
-                .clamp(i64::MIN.into(), i64::MAX.into())
-        })
-    });
+    let limit = showable(unit);
+    let cells = cells.map(|cell| cell.map(|cell| cell.clamp(-limit, limit)));
     let dtype = datetime_dtype(unit, zone)?;
     Ok(wide(name, cells).strict_cast(&dtype)?)
+}
+
+/// The last moment of a unit that polars can show.
+fn showable(unit: TimeUnitName) -> i128 {
+    (SHOWABLE_DAYS * DAY_NANOSECONDS / unit.nanoseconds()).min(i64::MAX.into())
 }
 
 /// Cells that are known to fit 64 bits.
@@ -260,6 +280,26 @@ fn datetime_dtype(unit: TimeUnitName, zone: Option<&str>) -> Result<DataType, Ta
 }
 
 impl Storage {
+    /// The greatest raw value that can be written; `None` for floats and for what holds no raw values.
+    fn last_raw(&self) -> Option<i128> {
+        match self {
+            Storage::Integer(integer) => Some(integer.range().1),
+            Storage::Date => Some(SHOWABLE_DAYS),
+            Storage::Datetime { unit, .. } => Some(showable(*unit)),
+            Storage::TextDate { format } | Storage::IntegerDate { format, .. } => Some(
+                super::dates::LAST_TEXT_DAY * DAY_NANOSECONDS
+                    / super::dates::format_unit(format).nanoseconds(),
+            ),
+            Storage::Boolean
+            | Storage::Float32
+            | Storage::Float64
+            | Storage::Text
+            | Storage::Categorical
+            | Storage::Enumeration(_)
+            | Storage::Null => None,
+        }
+    }
+
     /// The polars dtype.
     pub(super) fn dtype(&self) -> Result<DataType, TableError> {
         Ok(match self {

@@ -322,10 +322,13 @@ impl Chunk<'_> {
     ) -> Vec<f32> {
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
+                // Gaps stay within what was seen whatever the user says, or time would run backwards.
+                let within_range = is_gap || self.request.within_range;
             let last = walk.history.last(slot);
             let value = if is_absent {
                 f64::NAN
             } else {
+                    within_range,
                 let drawn = outputs.draw(
                     at,
                     number,
@@ -333,10 +336,7 @@ impl Chunk<'_> {
                     self.request.temperature,
                     &mut self.generators[walk.row],
                 );
-                // Gaps stay within what was seen whatever the user says, or time would run backwards.
-                number
-                    .whole
-                    .restore(drawn, is_gap || self.request.within_range)
+                number.whole.restore(drawn, within_range)
             };
             features.extend_from_slice(&current_features(value, last, &number.scale));
             if !is_absent {
@@ -437,6 +437,7 @@ impl NumberOutputs {
     }
 
     fn draw(
+        within_range: bool,
         &self,
         row: usize,
         number: &NumberColumn,
@@ -444,6 +445,14 @@ impl NumberOutputs {
         temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
+            (_, _, Some(output)) => output.number(
+                row,
+                number.value(),
+                last,
+                within_range,
+                temperature,
+                generator,
+            ),
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
                 last + output.number(row, &change.step, f64::NAN, temperature, generator)

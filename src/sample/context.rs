@@ -93,13 +93,21 @@ impl Chunk<'_> {
             ContextKind::Number { codec, .. } => Decided::Numbers(
                 draws
                     .map(|(row, generator)| {
-                        let value =
-                            output.number(row, codec, f64::NAN, request.temperature, generator);
-                        codec.restore(
-                            value,
-                            request.within_range
-                                || self.layout.context[column].source == ContextSource::Length,
-                        )
+                        // Lengths and starts stay within what was seen whatever the user says.
+                        let within_range = request.within_range
+                            || !matches!(
+                                self.layout.context[column].source,
+                                ContextSource::Column(_)
+                            );
+                        let value = output.number(
+                            row,
+                            codec,
+                            f64::NAN,
+                            within_range,
+                            request.temperature,
+                            generator,
+                        );
+                        codec.restore(value, within_range)
                     })
                     .collect(),
             ),

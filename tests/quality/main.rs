@@ -10,3 +10,5 @@
 mod categories;
 mod common;
 mod identifiers;
+mod missing;
+mod numbers;

@@ -16,8 +16,8 @@ use walk::Walk;
 use crate::encode::skip_score;
 use crate::history::{current_features, position_features};
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, HISTORY_FEATURES, Layout, NumberColumn,
-    POSITION_FEATURES, RowKind, RowSource,
+    CONTEXT_FEATURES, CURRENT_FEATURES, HISTORY_FEATURES, Layout, NumberColumn, POSITION_FEATURES,
+    RowKind, RowSource,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
@@ -83,11 +83,7 @@ pub(crate) fn sample_chunk(
             .map(|number| seed.numbered_stream(Purpose::Sampling, number))
             .collect();
         let count = generators.len();
-        let category_columns = layout
-            .context
-            .iter()
-            .filter(|c| matches!(c.kind, ContextKind::Category(_)))
-            .count();
+        let category_columns = context::category_columns(layout);
         let mut chunk = Chunk {
             networks,
             layout,
@@ -322,17 +318,17 @@ impl Chunk<'_> {
     ) -> Vec<f32> {
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
-                // Gaps stay within what was seen whatever the user says, or time would run backwards.
-                let within_range = is_gap || self.request.within_range;
             let last = walk.history.last(slot);
             let value = if is_absent {
                 f64::NAN
             } else {
-                    within_range,
+                // Gaps stay within what was seen whatever the user says, or time would run backwards.
+                let within_range = is_gap || self.request.within_range;
                 let drawn = outputs.draw(
                     at,
                     number,
                     last,
+                    within_range,
                     self.request.temperature,
                     &mut self.generators[walk.row],
                 );
@@ -437,14 +433,18 @@ impl NumberOutputs {
     }
 
     fn draw(
-        within_range: bool,
         &self,
         row: usize,
         number: &NumberColumn,
         last: f64,
+        within_range: bool,
         temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
+        match (&number.change, &self.change, &self.value) {
+            (Some(change), Some(output), _) if !last.is_nan() => {
+                last + output.number(row, &change.step, f64::NAN, true, temperature, generator)
+            }
             (_, _, Some(output)) => output.number(
                 row,
                 number.value(),
@@ -453,13 +453,6 @@ impl NumberOutputs {
                 temperature,
                 generator,
             ),
-        match (&number.change, &self.change, &self.value) {
-            (Some(change), Some(output), _) if !last.is_nan() => {
-                last + output.number(row, &change.step, f64::NAN, temperature, generator)
-            }
-            (_, _, Some(output)) => {
-                output.number(row, number.value(), last, temperature, generator)
-            }
             _ => f64::NAN,
         }
     }

@@ -12,3 +12,5 @@ mod common;
 mod identifiers;
 mod missing;
 mod numbers;
+mod properties;
+mod reproducibility;

@@ -16,8 +16,8 @@ use walk::Walk;
 use crate::encode::skip_score;
 use crate::history::{current_features, position_features};
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, HISTORY_FEATURES, Layout, NumberColumn,
-    POSITION_FEATURES, RowKind, RowSource,
+    CONTEXT_FEATURES, CURRENT_FEATURES, HISTORY_FEATURES, Layout, NumberColumn, POSITION_FEATURES,
+    RowKind, RowSource,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
@@ -85,11 +85,7 @@ pub(crate) fn sample_chunk(
             .map(|number| seed.numbered_stream(Purpose::Sampling, number))
             .collect();
         let count = generators.len();
-        let category_columns = layout
-            .context
-            .iter()
-            .filter(|c| matches!(c.kind, ContextKind::Category(_)))
-            .count();
+        let category_columns = context::category_columns(layout);
         let mut chunk = Chunk {
             networks,
             layout,
@@ -328,17 +324,17 @@ impl Chunk<'_> {
             let value = if is_absent {
                 f64::NAN
             } else {
+                // Gaps stay within what was seen whatever the user says, or time would run backwards.
+                let within_range = is_gap || self.request.within_range;
                 let drawn = outputs.draw(
                     at,
                     number,
                     last,
+                    within_range,
                     self.request.temperature,
                     &mut self.generators[walk.row],
                 );
-                // Gaps stay within what was seen whatever the user says, or time would run backwards.
-                number
-                    .whole
-                    .restore(drawn, is_gap || self.request.within_range)
+                number.whole.restore(drawn, within_range)
             };
             features.extend_from_slice(&current_features(value, last, &number.scale));
             if !is_absent {
@@ -435,16 +431,22 @@ impl NumberOutputs {
         row: usize,
         number: &NumberColumn,
         last: f64,
+        within_range: bool,
         temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
-                last + output.number(row, &change.step, f64::NAN, temperature, generator)
+                last + output.number(row, &change.step, f64::NAN, true, temperature, generator)
             }
-            (_, _, Some(output)) => {
-                output.number(row, number.value(), last, temperature, generator)
-            }
+            (_, _, Some(output)) => output.number(
+                row,
+                number.value(),
+                last,
+                within_range,
+                temperature,
+                generator,
+            ),
             _ => f64::NAN,
         }
     }

@@ -257,6 +257,12 @@ impl<T: Task> Trainer<'_, T> {
             batches.iter().map(|batch| self.task.steps(batch)).sum(),
         );
         let started = Instant::now();
+        // Without a head, as when rows hold nothing but ids, there is nothing to learn.
+        let most_epochs = if self.task.head_columns().is_empty() {
+            0
+        } else {
+            schedule.most_epochs
+        };
         let mut learning_rate = self.options.learning_rate;
         let mut outcome = Outcome {
             weights: start.to_vec(),
@@ -264,7 +270,7 @@ impl<T: Task> Trainer<'_, T> {
             best_epoch: 0,
         };
         let (mut step, mut best_step, mut decayed_step, mut best) = (0, 0, 0, f64::INFINITY);
-        for epoch in 1..=schedule.most_epochs {
+        for epoch in 1..=most_epochs {
             let mut sums = Sums::new(self.task.head_columns().len());
             for batch in self.batches(batch_size) {
                 let mut carry = None;

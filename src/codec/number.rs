@@ -177,9 +177,28 @@ impl QuantileMap {
         normal::quantile(share.clamp(self.margin, 1.0 - self.margin))
     }
 
-    /// The value at a standard normal score.
+    /// The value at a standard normal score; scores beyond the knots get the outermost values.
     pub(crate) fn value(&self, score: f64) -> f64 {
         interpolate(normal::distribution(score), &self.shares, &self.knots)
+    }
+
+    /// As [`QuantileMap::value`], but beyond the outermost scores values go on, as far for each unit of score as they
+    /// went within the last one: a normal column keeps its normal tails.
+    fn value_beyond(&self, score: f64) -> f64 {
+        let end = |share: f64| normal::quantile(share.clamp(self.margin, 1.0 - self.margin));
+        let (low, high) = (end(self.shares[0]), end(self.shares[self.shares.len() - 1]));
+        let (end, inwards) = if score < low {
+            (low, (low + 1.0).min(high))
+        } else if score > high {
+            (high, (high - 1.0).max(low))
+        } else {
+            return self.value(score);
+        };
+        let slope = ratio(
+            (self.value(end) - self.value(inwards)).abs(),
+            (end - inwards).abs(),
+        );
+        (self.value(end) + slope * (score - end)).clamp(f64::MIN, f64::MAX)
     }
 }
 
@@ -442,8 +461,8 @@ impl NumberCodec {
         (support[at] - below, support[at] + above)
     }
 
-    /// The value of a drawn class and score, not yet rounded.
-    pub(crate) fn decode(&self, class: usize, score: f64, last: f64) -> f64 {
+    /// The value of a drawn class and score, not yet rounded; past the outermost values seen unless kept within them.
+    pub(crate) fn decode(&self, class: usize, score: f64, last: f64, within_range: bool) -> f64 {
         if Some(class) == self.missing_class() {
             return f64::NAN;
         }
@@ -452,7 +471,8 @@ impl NumberCodec {
         }
         match (self.atoms.get(class - self.first_atom()), &self.continuous) {
             (Some(&atom), _) => atom,
-            (None, Some(map)) => map.value(score),
+            (None, Some(map)) if within_range => map.value(score),
+            (None, Some(map)) => map.value_beyond(score),
             (None, None) => f64::NAN,
         }
     }

@@ -24,7 +24,10 @@ fn normal_draws(count: usize, seed: u64) -> Vec<f64> {
 fn round_trip(codec: &NumberCodec, value: f64) -> f64 {
     let target = codec.target(value, f64::NAN);
     let score = f64::midpoint(f64::from(target.low), f64::from(target.high));
-    codec.restore(codec.decode(target.class as usize, score, f64::NAN), true)
+    codec.restore(
+        codec.decode(target.class as usize, score, f64::NAN, true),
+        true,
+    )
 }
 
 #[test]
@@ -208,14 +211,17 @@ fn knots_never_go_down_where_two_floats_stand_for_one_grid_point() {
 fn a_constant_column_has_one_class_and_returns_its_value() {
     let codec = fit(&[7.25; 12]);
     assert_eq!(codec.classes(), 1);
-    assert_eq!(codec.restore(codec.decode(0, 0.0, f64::NAN), true), 7.25);
+    assert_eq!(
+        codec.restore(codec.decode(0, 0.0, f64::NAN, true), true),
+        7.25
+    );
 }
 
 #[test]
 fn a_column_without_values_is_missing_for_certain() {
     let codec = fit(&[f64::NAN; 5]);
     assert_eq!((codec.classes(), codec.missing_class()), (1, Some(0)));
-    assert!(codec.decode(0, 1.0, f64::NAN).is_nan());
+    assert!(codec.decode(0, 1.0, f64::NAN, true).is_nan());
 }
 
 #[test]
@@ -234,7 +240,7 @@ fn same_as_before_is_a_class_of_its_own() {
     assert_eq!(codec.same_class(), Some(1));
     assert_eq!(codec.target(values[0], values[0]).class, 1);
     assert_ne!(codec.target(values[0], values[1]).class, 1);
-    assert_eq!(codec.decode(1, 0.0, 3.5), 3.5);
+    assert_eq!(codec.decode(1, 0.0, 3.5, true), 3.5);
 }
 
 #[test]
@@ -264,4 +270,25 @@ fn values_of_a_handful_of_rows_are_not_copied_as_atoms() {
     let repeated: Vec<f64> = ages.iter().chain(&ages).copied().collect();
     assert_eq!(fit(&repeated).atoms, ages);
     assert_eq!(fit(&[5.0]).atoms, [5.0]);
+}
+
+#[test]
+fn a_range_that_is_not_enforced_goes_on_as_the_column_did() {
+    let codec = fit(&normal_draws(1_000, 8));
+    for score in [-5.0, -4.0, 4.0, 5.0] {
+        assert_eq!(
+            codec.decode(0, score, f64::NAN, true),
+            if score < 0.0 { codec.low } else { codec.high }
+        );
+        let value = codec.decode(0, score, f64::NAN, false);
+        // A standard normal column maps each score to itself; the ends of 1,000 draws are known to within 0.5 or so,
+        // and the slope of the last unit of score to a third.
+        assert!((value - score).abs() < 1.0, "{score}: {value}");
+    }
+    for score in [-3.0, 0.0, 2.5] {
+        assert_eq!(
+            codec.decode(0, score, f64::NAN, true),
+            codec.decode(0, score, f64::NAN, false)
+        );
+    }
 }

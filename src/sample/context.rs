@@ -3,7 +3,7 @@
 use super::sequences::Decided;
 use super::{Chunk, GivenColumn, small};
 use crate::history::context_features;
-use crate::layout::{CONTEXT_FEATURES, ContextKind, ContextSource};
+use crate::layout::{CONTEXT_FEATURES, ContextKind, ContextSource, Layout};
 use crate::model::decoder::HeadOutput;
 use crate::model::inputs::{ContextInputs, class_tensor, float_tensor};
 use crate::model::sequence::Slot;
@@ -11,19 +11,29 @@ use crate::model::{ModelError, long};
 use crate::table::Label;
 use std::ops::Range;
 
+/// How many context columns are categories.
+pub(super) fn category_columns(layout: &Layout) -> usize {
+    layout
+        .context
+        .iter()
+        .filter(|column| matches!(column.kind, ContextKind::Category(_)))
+        .count()
+}
+
 impl Chunk<'_> {
     pub(super) fn context_inputs(&self) -> Result<ContextInputs, ModelError> {
         let (sequences, device) = (self.sequences(), self.networks.device);
-        let width = |all: usize| long(all / sequences.max(1));
+        let categories = category_columns(self.layout);
+        let number_width = (self.layout.context.len() - categories) * CONTEXT_FEATURES;
         Ok(ContextInputs {
             numbers: float_tensor(
                 &self.numbers,
-                &[long(sequences), width(self.numbers.len())],
+                &[long(sequences), long(number_width)],
                 device,
             )?,
             categories: class_tensor(
                 self.categories.iter().copied(),
-                &[long(sequences), width(self.categories.len())],
+                &[long(sequences), long(categories)],
                 device,
             )?,
         })
@@ -93,13 +103,21 @@ impl Chunk<'_> {
             ContextKind::Number { codec, .. } => Decided::Numbers(
                 draws
                     .map(|(row, generator)| {
-                        let value =
-                            output.number(row, codec, f64::NAN, request.temperature, generator);
-                        codec.restore(
-                            value,
-                            request.within_range
-                                || self.layout.context[column].source == ContextSource::Length,
-                        )
+                        // Lengths and starts stay within what was seen whatever the user says.
+                        let within_range = request.within_range
+                            || !matches!(
+                                self.layout.context[column].source,
+                                ContextSource::Column(_)
+                            );
+                        let value = output.number(
+                            row,
+                            codec,
+                            f64::NAN,
+                            within_range,
+                            request.temperature,
+                            generator,
+                        );
+                        codec.restore(value, within_range)
                     })
                     .collect(),
             ),

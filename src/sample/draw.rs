@@ -27,6 +27,7 @@ impl HeadOutput {
         row: usize,
         codec: &NumberCodec,
         last: f64,
+        within_range: bool,
         temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
@@ -38,7 +39,7 @@ impl HeadOutput {
         } else {
             0.0
         };
-        codec.decode(class, score, last)
+        codec.decode(class, score, last, within_range)
     }
 
     /// Draws from a row's mixture of logistics.

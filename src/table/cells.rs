@@ -34,8 +34,22 @@ fn greatest_common_divisor(mut left: i128, mut right: i128) -> i128 {
 }
 
 /// A distance in steps, as exact as f64 is; a value given later need not lie on a step.
+/// What f64 cannot hold is rounded towards the base, or the largest value seen would come back larger.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a distance between 64-bit numbers fits i128 by far"
+)]
 fn in_steps(distance: i128, step: i128) -> f64 {
-    (distance / step) as f64 + (distance % step) as f64 / step as f64
+    let whole = distance / step;
+    let nearest = whole as f64;
+    let towards_base = if (nearest as i128).abs() <= whole.abs() {
+        nearest
+    } else if nearest > 0.0 {
+        nearest.next_down()
+    } else {
+        nearest.next_up()
+    };
+    towards_base + (distance % step) as f64 / step as f64
 }
 
 impl Cells {

@@ -308,6 +308,26 @@ impl Layout {
         }
     }
 
+    /// Decimals of the index numbers, where starts and gaps lie on decimal grids.
+    pub(crate) fn index_decimals(&self) -> Option<u32> {
+        let start = self.context_position(ContextSource::Start)?;
+        let ContextKind::Number { codec: start, .. } = &self.context[start].kind else {
+            return None;
+        };
+        let gap = self.rows.iter().find_map(|column| match &column.kind {
+            RowKind::Number(number) if column.source == RowSource::Gap => Some(&number.whole),
+            RowKind::Number(_) | RowKind::Category(_) => None,
+        })?;
+        // Without its time of day a start is no index number; dates are whole anyway.
+        let is_split = self.index.as_ref()?.splits_time_of_day;
+        let decimals = start
+            .grid
+            .as_ref()?
+            .decimals
+            .max(gap.grid.as_ref()?.decimals);
+        (!is_split).then_some(decimals)
+    }
+
     /// Position of a context column.
     pub(crate) fn context_position(&self, source: ContextSource) -> Option<usize> {
         self.context
@@ -455,6 +475,16 @@ fn fit_gap(values: &[f64], table: &SequenceTable) -> NumberColumn {
 /// The step between two index numbers, free of the noise that subtracting decimals leaves.
 pub(crate) fn gap(before: f64, after: f64) -> f64 {
     round_difference(after - before, before.abs().max(after.abs()))
+}
+
+/// The index number a gap further on, free of the noise that adding decimals piles up.
+pub(crate) fn next_index(number: f64, gap: f64, decimals: Option<u32>) -> f64 {
+    let next = number + gap;
+    let Some(scale) = decimals.and_then(|d| Some(10_f64.powi(i32::try_from(d).ok()?))) else {
+        return next;
+    };
+    let rounded = (next * scale).round() / scale;
+    if rounded.is_finite() { rounded } else { next }
 }
 
 /// A difference rounded to what floats of this size can tell apart, at most eight decimals.

@@ -17,7 +17,7 @@ use crate::encode::skip_score;
 use crate::history::{current_features, position_features};
 use crate::layout::{
     CONTEXT_FEATURES, CURRENT_FEATURES, HISTORY_FEATURES, Layout, NumberColumn, POSITION_FEATURES,
-    RowKind, RowSource,
+    RowKind, RowSource, next_index,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
@@ -318,6 +318,11 @@ impl Chunk<'_> {
         is_absent: bool,
         is_gap: bool,
     ) -> Vec<f32> {
+        let decimals = if is_gap {
+            self.layout.index_decimals()
+        } else {
+            None
+        };
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
             let last = walk.history.last(slot);
@@ -341,7 +346,7 @@ impl Chunk<'_> {
                 walk.history.absorb_number(slot, value, &number.scale);
             }
             if is_gap && !is_absent && !walk.is_over {
-                let next = walk.number + value;
+                let next = next_index(walk.number, value, decimals);
                 walk.is_over = self.layout.index.as_ref().is_some_and(|index| {
                     let past_table = walk.stops_at_end
                         && walk.rows >= walk.least_rows

@@ -201,6 +201,19 @@ fn fractions_of_a_step_are_kept() {
 }
 
 #[test]
+fn a_step_of_a_tenth_gives_the_floats_that_its_decimals_read() {
+    let tenths: Vec<f64> = (0..40).map(|row| f64::from(row % 10) / 10.0).collect();
+    let data = df!["k" => keys(&[10; 4]), "t" => tenths, "v" => vec![1_i64; 40]].unwrap();
+    let numerical = || parsynth::SdType::Numerical;
+    let columns = [("k", id()), ("t", numerical()), ("v", numerical())];
+    let synthesizer = untrained(&columns).fit(&data).unwrap();
+    let sampled = sample(&synthesizer, SampleOptions::sequences(1).length(30));
+    let wanted: Vec<Option<f64>> = (0..30).map(|row| Some(f64::from(row) / 10.0)).collect();
+    // Exactly: 0.1 added thirty times is not 3.0, and nobody's data holds 0.30000000000000004.
+    assert_eq!(reals(&sampled, "t"), wanted);
+}
+
+#[test]
 fn without_an_index_the_order_of_the_rows_is_the_order() {
     let counts: Vec<i64> = (0..6).flat_map(|_| 0..5).collect();
     let letters = ["a", "b", "c", "d", "e"].repeat(6);

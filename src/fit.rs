@@ -161,8 +161,8 @@ impl ParSynthesizerBuilder {
 
     /// Learns from a table of sequences, in any row order and chunking.
     /// # Errors
-    /// [`Error::Option`] for an option outside its range, [`Error::Table`] when the data does not fit the metadata,
-    /// [`Error::Train`] when a loss is not finite, [`Error::Device`] when the device cannot be used.
+    /// [`Error::Option`](crate::Error::Option) for an option outside its range, [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
+    /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
         let started = Instant::now();
         let options = self.options.check()?;

@@ -619,7 +619,8 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     // Half, sum, double: values near the largest float would overflow a plain sum.
     let mean = present().map(|v| v / n).sum::<f64>();
     let largest = present().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
-    if largest == 0.0 || !largest.is_finite() {
+    // Below the noise of summing, a column is constant.
+    if largest <= 1e-12 * mean.abs() || !largest.is_finite() {
         return (mean, 0.0);
     }
     let variance = present()

@@ -292,3 +292,10 @@ fn a_range_that_is_not_enforced_goes_on_as_the_column_did() {
         );
     }
 }
+
+#[test]
+fn a_constant_column_has_no_deviation_however_its_mean_is_rounded() {
+    assert_eq!(mean_and_deviation(&[86_400_000_000.0; 7]).1, 0.0);
+    assert_eq!(mean_and_deviation(&[0.1; 13]).1, 0.0);
+    assert!(mean_and_deviation(&[1e9, 1e9 + 1.0]).1 > 0.4);
+}

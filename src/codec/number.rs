@@ -10,7 +10,11 @@
     reason = "scores are handed to the network in f32; counts fit u32"
 )]
 
-use super::normal;
+mod grid;
+mod quantile;
+
+pub(crate) use grid::Grid;
+pub(crate) use quantile::{KnotPlacement, QuantileMap};
 
 /// How a value column is told apart from noise: all shares and counts below.
 const ATOMS_IF_AT_MOST_DISTINCT: usize = 20;
@@ -19,216 +23,8 @@ const ATOM_COUNT: usize = 5;
 const ATOM_SEQUENCES: usize = 3;
 const ATOM_OVER_NEIGHBOURS: f64 = 3.0;
 const SAME_SHARE: f64 = 0.05;
-/// Decimals looked for, from none to this many.
-const MOST_DECIMALS: u32 = 6;
-/// Whole numbers up to here are exact in f64.
-const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// The narrowest interval of scores that a value stands for; a floor for the likelihood of one value.
 const NARROWEST_INTERVAL: f64 = 2e-3;
-/// Knots kept of an empirical distribution.
-const MOST_KNOTS: usize = 2_000;
-
-/// The grid on which all values of a column lie: `(first + step * k) / 10^decimals`.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Grid {
-    pub(crate) decimals: u32,
-    pub(crate) first: f64,
-    pub(crate) step: f64,
-}
-
-impl Grid {
-    /// The coarsest decimal grid that holds every value, if one of at most six decimals does.
-    fn fit(distinct: &[f64]) -> Option<Grid> {
-        let largest = distinct.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
-        // Eight units in the last place: what a sum of a few decimals may be off by.
-        let tolerance = 8.0 * f64::EPSILON * largest;
-        let decimals = (0..=MOST_DECIMALS).find(|&decimals| {
-            let scale = 10_f64.powi(decimals as i32);
-            largest * scale < EXACT_WHOLE
-                && distinct
-                    .iter()
-                    .all(|v| ((v * scale).round() / scale - v).abs() <= tolerance)
-        })?;
-        let scale = 10_f64.powi(decimals as i32);
-        let wholes: Vec<i64> = distinct
-            .iter()
-            .map(|v| (v * scale).round() as i64)
-            .collect();
-        let step = wholes.windows(2).fold(0, |divisor, pair| {
-            greatest_common_divisor(divisor, pair[1] - pair[0])
-        });
-        Some(Grid {
-            decimals,
-            first: wholes[0] as f64,
-            step: step.max(1) as f64,
-        })
-    }
-
-    /// Distance between neighbouring grid points.
-    pub(crate) fn resolution(&self) -> f64 {
-        self.step / self.scale()
-    }
-
-    fn scale(&self) -> f64 {
-        10_f64.powi(self.decimals as i32)
-    }
-
-    /// The nearest grid point, as the very float its decimal text would read.
-    pub(crate) fn round(&self, value: f64) -> f64 {
-        let steps = ((value * self.scale() - self.first) / self.step).round();
-        (self.first + self.step * steps) / self.scale()
-    }
-}
-
-fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.abs()
-}
-
-/// A monotone map between values and standard normal scores, through the empirical distribution function.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct QuantileMap {
-    /// Increasing values.
-    pub(crate) knots: Vec<f64>,
-    /// The distribution function at each knot, increasing from 0 to 1.
-    pub(crate) shares: Vec<f64>,
-    /// Shares are kept this far from 0 and 1, so that scores stay finite.
-    pub(crate) margin: f64,
-}
-
-/// Where the knots of a map lie between the distinct values of rounded data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KnotPlacement {
-    /// Half way between neighbours: mass flows into gaps of the data, as for a measured quantity.
-    Midpoints,
-    /// At half a grid step around each value: nothing falls where no value was seen, as between two seasons.
-    Tight,
-}
-
-impl QuantileMap {
-    fn fit(
-        distinct: &[f64],
-        counts: &[usize],
-        resolution: f64,
-        support: bool,
-        placement: KnotPlacement,
-    ) -> QuantileMap {
-        let total: usize = counts.iter().sum();
-        let n = total.max(1) as f64;
-        let mut knots = Vec::with_capacity(distinct.len() + 1);
-        let mut shares = Vec::with_capacity(distinct.len() + 1);
-        let mut below = 0_usize;
-        if let [only] = distinct {
-            let half = if resolution > 0.0 {
-                resolution / 2.0
-            } else {
-                (only.abs() * 1e-6).max(1e-6)
-            };
-            (knots, shares) = (vec![only - half, only + half], vec![0.0, 1.0]);
-        } else if support || (resolution > 0.0 && placement == KnotPlacement::Midpoints) {
-            for (i, &value) in distinct.iter().enumerate() {
-                let knot = match i {
-                    0 if support => value - (distinct[1] - value) / 2.0,
-                    0 => value - resolution / 2.0,
-                    _ => f64::midpoint(distinct[i - 1], value),
-                };
-                knots.push(knot);
-                shares.push(below as f64 / n);
-                below += counts[i];
-            }
-            let (before, last) = (distinct[distinct.len() - 2], distinct[distinct.len() - 1]);
-            knots.push(if support {
-                last + (last - before) / 2.0
-            } else {
-                last + resolution / 2.0
-            });
-            shares.push(1.0);
-        } else if resolution > 0.0 {
-            let mut highest = f64::NEG_INFINITY;
-            for (&value, &count) in distinct.iter().zip(counts) {
-                for (end, seen) in [(-0.5, below), (0.5, below + count)] {
-                    // Two floats may stand for one grid point, as 0.3 and 0.1 + 0.2 do.
-                    highest = (value + end * resolution).max(highest);
-                    knots.push(highest);
-                    shares.push(seen as f64 / n);
-                }
-                below += count;
-            }
-        } else {
-            for (&value, &count) in distinct.iter().zip(counts) {
-                knots.push(value);
-                shares.push((below as f64 + count as f64 / 2.0) / n);
-                below += count;
-            }
-        }
-        let (knots, shares) = thin(knots, shares);
-        QuantileMap {
-            knots,
-            shares,
-            margin: (0.25 / n).min(0.01),
-        }
-    }
-
-    /// The standard normal score of a value; values beyond the knots get the outermost scores.
-    pub(crate) fn score(&self, value: f64) -> f64 {
-        let share = interpolate(value, &self.knots, &self.shares);
-        normal::quantile(share.clamp(self.margin, 1.0 - self.margin))
-    }
-
-    /// The value at a standard normal score; scores beyond the knots get the outermost values.
-    pub(crate) fn value(&self, score: f64) -> f64 {
-        interpolate(normal::distribution(score), &self.shares, &self.knots)
-    }
-
-    /// As [`QuantileMap::value`], but beyond the outermost scores values go on, as far for each unit of score as they
-    /// went within the last one: a normal column keeps its normal tails.
-    fn value_beyond(&self, score: f64) -> f64 {
-        let end = |share: f64| normal::quantile(share.clamp(self.margin, 1.0 - self.margin));
-        let (low, high) = (end(self.shares[0]), end(self.shares[self.shares.len() - 1]));
-        let (end, inwards) = if score < low {
-            (low, (low + 1.0).min(high))
-        } else if score > high {
-            (high, (high - 1.0).max(low))
-        } else {
-            return self.value(score);
-        };
-        let slope = ratio(
-            (self.value(end) - self.value(inwards)).abs(),
-            (end - inwards).abs(),
-        );
-        (self.value(end) + slope * (score - end)).clamp(f64::MIN, f64::MAX)
-    }
-}
-
-/// Keeps at most [`MOST_KNOTS`] knots, evenly by rank, the outermost always.
-fn thin(knots: Vec<f64>, shares: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
-    if knots.len() <= MOST_KNOTS {
-        return (knots, shares);
-    }
-    let last = knots.len() - 1;
-    (0..MOST_KNOTS)
-        .map(|i| {
-            let at = i * last / (MOST_KNOTS - 1);
-            (knots[at], shares[at])
-        })
-        .unzip()
-}
-
-/// Piecewise linear interpolation over increasing `x`, constant outside. Repeated `x` gives the upper `y`.
-fn interpolate(at: f64, x: &[f64], y: &[f64]) -> f64 {
-    let after = x.partition_point(|&knot| knot <= at);
-    if after == 0 {
-        return y[0];
-    }
-    if after == x.len() {
-        return y[x.len() - 1];
-    }
-    let (left, right) = (x[after - 1], x[after]);
-    y[after - 1] + (y[after] - y[after - 1]) * ((at - left) / (right - left))
-}
-
 /// What a number is to the network: a class and, for the continuous class, an interval of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Target {
@@ -631,5 +427,4 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 #[cfg(test)]
-#[path = "number_tests.rs"]
 mod tests;

@@ -16,7 +16,7 @@ fn fit(values: &[f64]) -> NumberCodec {
 fn normal_draws(count: usize, seed: u64) -> Vec<f64> {
     let mut generator = Seed::new(Some(seed)).stream(Purpose::Sampling);
     (0..count)
-        .map(|_| super::normal::quantile(uniform(&mut generator)))
+        .map(|_| crate::codec::normal::quantile(uniform(&mut generator)))
         .collect()
 }
 
@@ -255,7 +255,7 @@ fn knots_of_a_long_column_are_thinned_and_keep_the_ends() {
     let values: Vec<f64> = normal_draws(20_000, 7);
     let codec = fit(&values);
     let map = codec.continuous.as_ref().expect("continuous");
-    assert!(map.knots.len() <= MOST_KNOTS);
+    assert!(map.knots.len() <= quantile::MOST_KNOTS);
     assert_eq!(
         (map.knots[0], map.knots[map.knots.len() - 1]),
         (codec.low, codec.high)

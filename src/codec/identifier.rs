@@ -255,6 +255,9 @@ fn numbers(labels: &[Label]) -> IdentifierCodec {
     }
 }
 
+/// A longer run of digits is a name, and wider than a text can be padded.
+const MOST_DIGITS: usize = 255;
+
 /// Texts that are one prefix, a number, one suffix; `None` when they are not.
 fn numbered_texts(texts: &[&str]) -> Option<IdentifierCodec> {
     let first = texts.first()?;
@@ -276,7 +279,7 @@ fn numbered_texts(texts: &[&str]) -> Option<IdentifierCodec> {
     let mut largest = 0_u128;
     for rest in rests {
         let number = rest.strip_suffix(suffix)?;
-        if number.is_empty() || !number.chars().all(is_digit) {
+        if number.is_empty() || number.len() > MOST_DIGITS || !number.chars().all(is_digit) {
             return None;
         }
         same_width &= *width.get_or_insert(number.len()) == number.len();
@@ -360,6 +363,10 @@ fn draw(
     walk(&numbers, capacity, pattern.unambiguous(), text_at, is_free).map_err(full)
 }
 
+/// Places in a row without a new text after which a pattern counts as used up: sixty times `a?` has few texts at
+/// very many places.
+const MOST_MISSES: u32 = 1 << 20;
+
 /// Texts in their shuffled order without the taken ones; the error is how many there were.
 fn walk(
     numbers: &Range<u64>,
@@ -372,15 +379,18 @@ fn walk(
     let mut found = 0_u64;
     let mut texts = Vec::new();
     let mut place = 0;
+    let mut misses = 0;
     while found < numbers.end {
-        if place == capacity {
+        if place == capacity || misses == MOST_MISSES {
             return Err(found.into());
         }
         let text = text_at(place);
         place += 1;
         if !is_free(&text) || (!unambiguous && !seen.insert(text.clone())) {
+            misses += 1;
             continue;
         }
+        misses = 0;
         if found >= numbers.start {
             texts.push(text);
         }

@@ -237,3 +237,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pattern_of_few_texts_in_very_many_ways_ends_in_an_error() {
+    let codec = IdentifierCodec::fit(&[], Some("(a?){60}"), 1);
+    let error = codec.generate(0..100, 1, &Storage::Text).unwrap_err();
+    // There are 61 texts; the longest and the shortest have few places, so not all of them are come by.
+    assert!(
+        matches!(error, IdentifierError::Capacity { available, wanted: 100, .. } if available <= 61),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_very_wide_number_is_a_name_and_not_a_width() {
+    let wide = format!("{}7", "0".repeat(70_000));
+    let codec = IdentifierCodec::fit(&[Label::Text(wide)], None, 1);
+    assert!(codec.generate(0..3, 1, &Storage::Text).is_ok());
+}

@@ -283,7 +283,11 @@ impl NumberCodec {
         match (nearest(&self.support, value), &self.grid) {
             (Some(at), _) => self.support[at],
             (None, Some(grid)) => {
-                let rounded = grid.round(value);
+                let mut rounded = grid.round(value);
+                if within_range {
+                    // The ends may lie off the grid by what it tolerates.
+                    rounded = rounded.clamp(self.low, self.high);
+                }
                 // An atom keeps the very float that was seen, which a decimal may miss by its last bit.
                 match nearest(&self.atoms, rounded) {
                     Some(at) if (self.atoms[at] - rounded).abs() < grid.resolution() * 1e-6 => {

@@ -350,3 +350,15 @@ fn whole_numbers_near_the_ends_of_64_bits_stay_within_those_seen() {
     let found = synthetic.column("unsigned").unwrap().u64().unwrap();
     assert!(found.min() >= Some(3) && found.max() <= Some(u64::MAX - 9));
 }
+
+#[test]
+fn a_speck_beside_whole_decimals_is_not_rounded_out_of_the_range() {
+    // 1e-300 passes for a zero among hundredths, yet zero lies below the smallest value seen.
+    let mut v: Vec<f64> = (0..60).map(|row| f64::from(row) / 100.0).collect();
+    v[0] = 1e-300;
+    let k: Vec<i32> = (0..60).map(|row| row / 15).collect();
+    let data = df!("k" => k, "v" => v).unwrap();
+    let synthesizer = keyed(&[("v", Numerical)]).epochs(0).fit(&data).unwrap();
+    let found = numbers(&sampled(&synthesizer, 100), "v");
+    assert_eq!(smallest(&found), 1e-300);
+}

@@ -409,3 +409,12 @@ fn a_context_frame_without_rows_is_refused() {
         "the frame has no rows; at least one is wanted"
     );
 }
+
+#[test]
+fn more_given_rows_than_are_sampled_at_once_keep_their_order() {
+    // Sequences are sampled 512 at a time.
+    let wanted: Vec<f64> = (0..1_100).map(|row| f64::from(row % 997) / 8.0).collect();
+    let sampled = given(&fitted(["c1", "c2"]), &df!("c2" => wanted.clone()).unwrap());
+    let wanted: Vec<Option<f64>> = wanted.into_iter().map(Some).collect();
+    assert_eq!(first_reals(&sampled, "c2"), wanted);
+}

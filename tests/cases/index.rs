@@ -1,7 +1,7 @@
 //! The sequence index: order, gaps, starts, dtypes.
 
 use crate::common::*;
-use chrono::NaiveDate;
+use chrono::{Datelike, NaiveDate};
 use parsynth::{SampleOptions, SdType::Numerical};
 use polars::prelude::*;
 
@@ -432,4 +432,40 @@ fn ten_years_of_days_in_nanoseconds_stay_on_whole_days() {
     assert!(stamps.iter().all(|stamp| stamp % DAY == 0));
     let gaps = gaps(&sampled, "t");
     assert!(gaps.iter().all(|gap| (DAY..=5 * DAY).contains(gap)));
+}
+
+#[test]
+fn months_stay_months_past_the_last_one() {
+    for last_of_month in [false, true] {
+        let day = |month: u32| {
+            let date = NaiveDate::from_ymd_opt(2020, month, 1).unwrap();
+            let date = if last_of_month {
+                date.pred_opt().unwrap()
+            } else {
+                date
+            };
+            date.to_epoch_days()
+        };
+        let days: Vec<i32> = (1..5)
+            .flat_map(|first| (first..first + 6).map(day))
+            .collect();
+        let data = df!("k" => keys(&[6; 4]), "t" => dates(&days)).unwrap();
+        let columns = [("k", id()), ("t", datetime())];
+        let synthesizer = untrained(&columns).fit(&data).unwrap();
+        let sampled = sample(&synthesizer, SampleOptions::sequences(3).length(30));
+        let days = wholes(&sampled, "t");
+        for rows in sequences(&sampled) {
+            let months: Vec<i32> = days[rows]
+                .iter()
+                .map(|&day| {
+                    // The day after the last of a month is the first of the next.
+                    let day = i32::try_from(day).unwrap() + i32::from(last_of_month);
+                    let date = NaiveDate::from_epoch_days(day).unwrap();
+                    assert_eq!(date.day(), 1);
+                    date.year() * 12 + date.month().cast_signed()
+                })
+                .collect();
+            assert!(months.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        }
+    }
 }

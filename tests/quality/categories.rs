@@ -124,3 +124,16 @@ fn events_that_always_come_in_one_order_are_sampled_in_it() {
     let untrained = in_order(0);
     assert!(untrained < 0.3, "{untrained}");
 }
+
+#[test]
+fn a_category_held_as_floats_keeps_the_very_floats() {
+    let seen = [-0.5, 5e-324, 0.1 + 0.2, 1e300];
+    let k: Vec<i32> = (0..40).map(|row| row / 10).collect();
+    let c: Vec<f64> = (0..40).map(|row| seen[row % 4]).collect();
+    let data = df!("k" => k, "c" => c).unwrap();
+    let synthesizer = keyed(&[("c", Categorical)]).epochs(0).fit(&data).unwrap();
+    let mut found = numbers(&sampled(&synthesizer, 40), "c");
+    found.sort_by(f64::total_cmp);
+    found.dedup();
+    assert_eq!(found, seen);
+}

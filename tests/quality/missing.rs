@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use SdType::{Boolean, Categorical, Numerical};
-use parsynth::SdType;
+use parsynth::{ParSynthesizer, SampleOptions, SdType};
 use polars::prelude::*;
 
 #[test]
@@ -148,4 +148,41 @@ fn nan_counts_as_missing_and_leaves_the_mean_alone() {
     );
     // About 500 numbers that are 1 or 3: sampling error of the mean 0.045, the rest is for a short fit.
     assert!((mean(&found) - 2.0).abs() < 0.3, "{}", mean(&found));
+}
+
+#[test]
+fn missing_cells_of_a_category_stay_a_state_through_save_and_load() {
+    let data = df!(
+        "k" => [1, 1, 2, 2, 3, 3],
+        "c" => [Some(1.0), Some(1.0), Some(2.0), Some(2.0), None, None],
+        "n" => [Some(5_i64), Some(5), None, None, Some(9), Some(9)],
+        "v" => [Some(0.5), None, Some(1.5), None, None, Some(2.5)],
+    )
+    .unwrap();
+    let fitted = keyed(&[("c", Categorical), ("n", Numerical), ("v", Numerical)])
+        .context_columns(["c", "n"])
+        .epochs(1)
+        .fit(&data)
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing.parsynth");
+    fitted.save(&path).unwrap();
+    let loaded = ParSynthesizer::load(&path).unwrap();
+    let given = df!("c" => [None, Some(2.0), Some(1.0)], "n" => [Some(9_i64), None, Some(5)]);
+    let given = given.unwrap();
+    let options = SampleOptions::per_context_row().seed(2);
+    let [before, after] = [&fitted, &loaded].map(|synthesizer| {
+        let frame = synthesizer.sample_sequential_columns_with(&given, &options);
+        frame.unwrap()
+    });
+    assert!(before.equals_missing(&after), "{before}\n{after}");
+    for column in ["c", "n"] {
+        let cells = texts(&after, column);
+        let first: Vec<_> = sequences(&after, "k")
+            .into_iter()
+            .map(|rows| cells[rows.start].clone())
+            .collect();
+        assert_eq!(first, texts(&given, column), "{column}");
+    }
+    assert!(before.column("v").unwrap().null_count() > 0);
 }

@@ -362,3 +362,15 @@ fn a_speck_beside_whole_decimals_is_not_rounded_out_of_the_range() {
     let found = numbers(&sampled(&synthesizer, 100), "v");
     assert_eq!(smallest(&found), 1e-300);
 }
+
+#[test]
+fn whole_numbers_of_which_most_are_tens_are_not_rounded_to_tens() {
+    let mut v: Vec<f64> = (0..60).map(|row| f64::from(row * 10)).collect();
+    v[31] = 317.0;
+    let k: Vec<i32> = (0..60).map(|row| row / 15).collect();
+    let data = df!("k" => k, "v" => v).unwrap();
+    let synthesizer = keyed(&[("v", Numerical)]).epochs(0).fit(&data).unwrap();
+    let found = numbers(&sampled(&synthesizer, 40), "v");
+    assert_eq!(share(&found, |v| v.fract() == 0.0), 1.0);
+    assert!(share(&found, |v| v % 10.0 != 0.0) > 0.0);
+}

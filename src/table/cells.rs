@@ -39,7 +39,7 @@ fn greatest_common_divisor(mut left: i128, mut right: i128) -> i128 {
     clippy::cast_possible_truncation,
     reason = "a distance between 64-bit numbers fits i128 by far"
 )]
-fn in_steps(distance: i128, step: i128) -> f64 {
+pub(super) fn in_steps(distance: i128, step: i128) -> f64 {
     let whole = distance / step;
     let nearest = whole as f64;
     let towards_base = if (nearest as i128).abs() <= whole.abs() {

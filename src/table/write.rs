@@ -3,6 +3,7 @@
 
 use polars::prelude::*;
 
+use super::cells::in_steps;
 use super::{
     ColumnSchema, IntegerType, Label, MISSING_CODE, Role, Schema, Storage, TableError,
     TimeUnitName, Values,
@@ -35,7 +36,9 @@ impl Schema {
         self.sequence_index()
             .and_then(|column| {
                 let column = &self.columns[column];
-                Some((column.storage.last_raw()? - column.base).div_euclid(column.step) as f64)
+                let steps = (column.storage.last_raw()? - column.base).div_euclid(column.step);
+                // Not to the nearest float, which may lie past the end.
+                Some(in_steps(steps, 1))
             })
             .unwrap_or(f64::INFINITY)
     }

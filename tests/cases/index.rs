@@ -168,6 +168,23 @@ fn a_counter_at_the_end_of_its_dtype_never_stands_still() {
 }
 
 #[test]
+fn an_index_over_all_of_its_dtype_ends_within_it_unless_a_length_is_asked_for() {
+    // In f64 the last of 64 bits is one more than it is; a step of half the dtype must not end there.
+    let t = [i64::MIN, i64::MIN + 1, i64::MIN + 1, i64::MIN + 1, 9];
+    let data = df!("k" => keys(&[5]), "t" => t).unwrap();
+    let columns = [("k", id()), ("t", Numerical)];
+    let synthesizer = untrained(&columns).fit(&data).unwrap();
+    for seed in 0..50 {
+        let options = SampleOptions::sequences(5).seed(seed).threads(1);
+        let sampled = synthesizer.sample_with(&options).unwrap();
+        let t = wholes(&sampled, "t");
+        for rows in sequences(&sampled) {
+            assert!(t[rows].windows(2).all(|pair| pair[0] <= pair[1]));
+        }
+    }
+}
+
+#[test]
 fn text_dates_at_the_last_year_never_stand_still() {
     let days: Vec<String> = (20..=31).map(|day| format!("9999-12-{day}")).collect();
     let data = df!("k" => keys(&[6, 6]), "t" => days).unwrap();

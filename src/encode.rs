@@ -84,6 +84,10 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
+    pub(crate) fn sequences(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
     /// Rows of one sequence.
     pub(crate) fn length(&self, sequence: usize) -> usize {
         self.offsets[sequence + 1] - self.offsets[sequence]

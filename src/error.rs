@@ -75,8 +75,8 @@ pub enum Error {
         /// Why, and what to do.
         reason: &'static str,
     },
-    /// A sampling thread ended without a result.
-    #[error("a sampling thread ended early")]
+    /// A thread that samples or computes likelihoods ended without a result.
+    #[error("a worker thread ended early")]
     Thread,
 }
 

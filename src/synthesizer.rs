@@ -23,6 +23,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::Instant;
 use tch::Device;
 
+mod likelihood;
 mod persistence;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.

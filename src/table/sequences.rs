@@ -76,6 +76,32 @@ impl SequenceTable {
             .collect()
     }
 
+    /// Some of the sequences, with the cells of the wanted columns; the other columns come back empty.
+    pub(crate) fn part(
+        &self,
+        sequences: Range<usize>,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> SequenceTable {
+        let offsets = &self.offsets[sequences.start..=sequences.end];
+        let rows: Vec<usize> = (offsets[0]..offsets[sequences.len()]).collect();
+        SequenceTable {
+            offsets: offsets.iter().map(|row| row - offsets[0]).collect(),
+            columns: self
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(column, values)| {
+                    if is_wanted(column) {
+                        values.take(&rows)
+                    } else {
+                        Values::Numbers(Vec::new())
+                    }
+                })
+                .collect(),
+            row_numbers: rows.iter().map(|&row| self.row_numbers[row]).collect(),
+        }
+    }
+
     fn range(&self, sequence: usize) -> Range<usize> {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }

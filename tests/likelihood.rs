@@ -430,6 +430,19 @@ fn a_constant_number_is_sure_and_any_other_impossible() {
 }
 
 #[test]
+fn a_number_between_the_few_that_were_seen_is_impossible() {
+    let values = [1.0, 2.0, 4.0, 4.0, 2.0, 4.0, 1.0];
+    let data = plain(&[5; 12], |row| values[row * row % 7]);
+    let synthesizer = plain_builder().fit(&data).unwrap();
+    let mut changed = data.head(Some(5));
+    let cells = [1.0, 2.0, 3.0, 4.0, 1.0];
+    changed.with_column(Column::new("v".into(), cells)).unwrap();
+    let likelihood = synthesizer.log_likelihood(&changed).unwrap();
+    let named = impossible(likelihood.rows());
+    assert_eq!(named, [None, None, Some("v"), None, None]);
+}
+
+#[test]
 fn a_table_without_key_is_one_sequence_and_one_of_ids_has_nothing_to_tell() {
     let values: Vec<f64> = (0..40).map(|row| f64::from(row % 7) / 3.0).collect();
     let data = df!("v" => values).unwrap();

@@ -1,9 +1,12 @@
 use super::*;
 use crate::layout::RowKind;
+use crate::model::dropout::Mode;
+use crate::model::inputs::to_doubles;
 use crate::rng::{Purpose, Seed, uniform};
-use crate::train::Split;
+use crate::train::{Split, Task};
 use crate::{Metadata, SdType, Stage};
 use polars::prelude::*;
+use tch::Device;
 
 const SEED: u64 = 11;
 const SHARE: f64 = 0.3;
@@ -185,4 +188,44 @@ fn blocks_hold_every_sequence_once_and_end_when_they_are_full() {
     assert_eq!(blocks(&offsets, 4), [0..2, 2..3, 3..4]);
     assert_eq!(blocks(&offsets, 100), [0..4]);
     assert_eq!(blocks(&offsets, 1).len(), 4);
+}
+
+#[test]
+fn long_sequences_carry_their_state_from_part_to_part_as_in_training() {
+    let data = table();
+    let synthesizer = fitted(&data);
+    // Weights this large make an LSTM remember, so that a lost state shows.
+    let (context, sequence) = {
+        let model = synthesizer.locked();
+        let sequence = model.sequence.values().expect("weights");
+        let large: Vec<f32> = sequence.iter().map(|weight| 4.0 * weight).collect();
+        (model.context.values().expect("weights"), large)
+    };
+    let sizes = synthesizer.locked().sequence_shape.sizes;
+    let model = Model::new(&synthesizer.layout, sizes, &context, &sequence, Device::Cpu);
+    *synthesizer.locked() = model.expect("a model");
+    let long = only(&data, &["s03".to_owned()]);
+    let likelihood = synthesizer.log_likelihood(&long).expect("nats");
+
+    let schema = &synthesizer.schema;
+    let table = SequenceTable::from_frame(&long, schema).expect("a table");
+    let model = synthesizer.locked().share();
+    let task = SequenceTask {
+        encoded: &encode(&table, &synthesizer.layout, schema.sequence_index()),
+        shape: model.sequence_shape.clone(),
+        columns: Vec::new(),
+        device: Device::Cpu,
+    };
+    let mut carry = None;
+    for (step, rows) in column(likelihood.rows(), "nats").chunks(128).enumerate() {
+        let loss = task.loss(&model.sequence, &[0], step, &mut carry, Mode::Use);
+        let loss = loss.expect("a loss");
+        let sums = to_doubles(&loss.sums).expect("sums");
+        let wanted: f64 = loss.log_densities.iter().sum::<f64>() - sums.iter().sum::<f64>();
+        let found: f64 = rows.iter().sum();
+        assert!(
+            (found - wanted).abs() < 1e-4 * wanted.abs(),
+            "{found} {wanted}"
+        ); // f32
+    }
 }

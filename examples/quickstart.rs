@@ -104,6 +104,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     assert!(same);
+    let likelihood = loaded.log_likelihood(&real)?;
+    assert!(
+        likelihood.nats_per_sequence().is_finite(),
+        "every real visit is possible under the model"
+    );
     assert_eq!(synthetic.schema(), real.schema());
     assert_eq!(summary.sequences, patients);
     assert_eq!(

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
 
-use parsynth::{Error, LogLikelihood, Metadata, ParSynthesizer, SdType, TableError, read_csv};
+use parsynth::{
+    Error, LogLikelihood, Metadata, ParSynthesizer, SampleOptions, SdType, TableError, read_csv,
+};
 use polars::prelude::*;
 
 /// Knuth's 64-bit linear congruential generator: the same numbers on every machine.
@@ -152,7 +154,7 @@ fn what_was_fitted_is_possible_and_counts_whole_sequences() {
 }
 
 #[test]
-fn the_real_tables_are_possible_under_models_of_them() {
+fn real_tables_and_samples_are_possible_under_their_models() {
     for (name, context) in [
         ("stores", &["region"][..]),
         ("pbc_visits", &["trt", "age", "sex"]),
@@ -162,10 +164,16 @@ fn the_real_tables_are_possible_under_models_of_them() {
         let synthesizer = ParSynthesizer::builder(metadata)
             .context_columns(context.to_vec())
             .hidden_size(8)
-            .epochs(0)
+            .epochs(1)
+            .seed(3)
             .fit(&data)
             .unwrap();
-        assert_finite(&synthesizer.log_likelihood(&data).unwrap());
+        let sampled = synthesizer
+            .sample_with(&SampleOptions::sequences(200).seed(3))
+            .unwrap();
+        for frame in [&data, &sampled] {
+            assert_finite(&synthesizer.log_likelihood(frame).unwrap());
+        }
     }
 }
 

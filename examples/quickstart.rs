@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         report.training_sequences + report.validation_sequences,
         report.fit_secs,
         report.epochs,
-        report.best_epoch
+        report.kept_epoch
     );
 
     // 3. As many new patients as there were.

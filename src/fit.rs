@@ -102,28 +102,29 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Share of inputs and hidden units dropped in training: `0.0..=0.9`, default 0.2, met to within 1/512.
+    /// Share of inputs and hidden units dropped in training: `0.0..=0.9`, default 0.3, met to within 1/512.
     pub fn dropout(mut self, dropout: f64) -> Self {
         self.options.dropout = dropout;
         self
     }
 
     /// Share of the sequences held out to tell when to stop: `0.0..=0.5`, default 0.1. At 0, and for a single
-    /// sequence, training runs 1,000 optimizer steps, or as many epochs as [`epochs`](Self::epochs) says.
+    /// sequence, training runs 1,000 optimizer steps and at least 20 epochs, or as many as [`epochs`](Self::epochs) says.
     pub fn validation_share(mut self, validation_share: f64) -> Self {
         self.options.validation_share = validation_share;
         self
     }
 
-    /// Optimizer steps without a gain after which training stops, default 300. On tables where it is longer, 15
-    /// epochs (up to 3,000 steps) or half the steps to the best weights so far are waited for.
+    /// Optimizer steps without a gain on the held-out sequences after which training begins to end, default 100. On
+    /// tables where it is longer, 3 epochs (up to 3,000 steps) or half the steps to the lowest loss are waited for. The
+    /// learning rate then falls to 0 over as many steps as it took to the lowest loss.
     pub fn patience_steps(mut self, steps: usize) -> Self {
         self.options.patience_steps = steps;
         self
     }
 
-    /// Stops each network's training after this time, keeping the best weights so far; no limit by default. A fit that
-    /// was cut off by time is not repeatable by its seed.
+    /// Ends each network's training after this time, the learning rate falling over its last 40 %; no limit by default.
+    /// A fit that was cut off by time is not repeatable by its seed.
     pub fn max_training_time(mut self, time: Duration) -> Self {
         self.options.max_training_time = Some(time);
         self
@@ -283,7 +284,7 @@ impl Training<'_> {
                 .chain(&sequence.epochs)
                 .cloned()
                 .collect(),
-            best_epoch: sequence.best_epoch,
+            kept_epoch: sequence.kept_epoch,
             epochs: sequence.epochs.len(),
             rows: self.table.rows(),
             training_sequences: split.training.len(),

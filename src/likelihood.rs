@@ -122,7 +122,7 @@ impl LogLikelihood {
     }
 
     /// Mean over all [`rows`](LogLikelihood::rows), without contexts: of held-out sequences what
-    /// [`FitReport::best_validation_nats`](crate::FitReport::best_validation_nats) is the negative of.
+    /// [`FitReport::validation_nats`](crate::FitReport::validation_nats) is the negative of.
     #[must_use]
     pub fn nats_per_row(&self) -> f64 {
         self.nats_per_row

@@ -106,6 +106,10 @@ impl Task for ContextTask<'_> {
         Stage::Context
     }
 
+    fn keeps_last(&self) -> bool {
+        false
+    }
+
     fn plan(&self) -> Plan {
         self.shape.plan()
     }
@@ -237,6 +241,12 @@ impl Task for SequenceTask<'_> {
 
     fn stage(&self) -> Stage {
         Stage::Sequence
+    }
+
+    /// What whole sequences look like goes on being learned when single held-out rows no longer gain from it
+    /// (benches/fidelity/README.md measures both).
+    fn keeps_last(&self) -> bool {
+        true
     }
 
     fn plan(&self) -> Plan {

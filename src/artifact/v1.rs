@@ -341,7 +341,7 @@ pub(super) struct EpochLossV1 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FitReportV1 {
     pub(super) losses: Vec<EpochLossV1>,
-    pub(super) best_epoch: u64,
+    pub(super) kept_epoch: u64,
     pub(super) epochs: u64,
     pub(super) rows: u64,
     pub(super) training_sequences: u64,

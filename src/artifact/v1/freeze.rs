@@ -426,7 +426,7 @@ impl From<&FitReport> for FitReportV1 {
     fn from(report: &FitReport) -> Self {
         let FitReport {
             losses,
-            best_epoch,
+            kept_epoch,
             epochs,
             rows,
             training_sequences,
@@ -437,7 +437,7 @@ impl From<&FitReport> for FitReportV1 {
         } = report;
         FitReportV1 {
             losses: losses.iter().map(EpochLossV1::from).collect(),
-            best_epoch: *best_epoch as u64,
+            kept_epoch: *kept_epoch as u64,
             epochs: *epochs as u64,
             rows: *rows as u64,
             training_sequences: *training_sequences as u64,

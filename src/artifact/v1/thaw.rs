@@ -206,7 +206,7 @@ impl FitReportV1 {
         });
         Ok(FitReport {
             losses: losses.collect::<Result<_, Flaw>>()?,
-            best_epoch: count(self.best_epoch)?,
+            kept_epoch: count(self.kept_epoch)?,
             epochs: count(self.epochs)?,
             rows: count(self.rows)?,
             training_sequences: count(self.training_sequences)?,

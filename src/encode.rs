@@ -69,7 +69,7 @@ pub(crate) struct EncodedRows {
     pub(crate) current_numbers: Array2<f32>,
     /// `[rows, category columns]`
     pub(crate) current_categories: Array2<u32>,
-    /// `[rows, heads]`, the score of the last observed value where the head's mixture starts from it
+    /// `[rows, heads]`, the score of the last observed value or change, from which the head's mixture starts
     pub(crate) skip: Array2<f32>,
     pub(crate) targets: Targets,
 }
@@ -326,6 +326,8 @@ fn encode_sequence(
                                 encoded
                                     .targets
                                     .set((row, head + 1), change.step.target(difference, f64::NAN));
+                                encoded.skip[(row, head + 1)] =
+                                    skip_score(&change.step, history.last_change(number_slot));
                             }
                             None => {
                                 encoded
@@ -344,7 +346,8 @@ fn encode_sequence(
     }
 }
 
-/// The score from which a value head's mixture starts: that of the last observed value, 0 without one.
+/// The score from which a mixture starts: that of the last observed value, or of the last change where changes are
+/// modelled; 0 without one.
 pub(crate) fn skip_score(codec: &NumberCodec, last: f64) -> f32 {
     #[allow(
         clippy::cast_possible_truncation,

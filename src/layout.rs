@@ -156,8 +156,6 @@ pub(crate) struct Head {
     pub(crate) classes: usize,
     /// The class whose score comes from the mixture.
     pub(crate) continuous: Option<usize>,
-    /// The mixture's means start at the column's last score.
-    pub(crate) skips: bool,
 }
 
 /// Everything learned about the table outside the network.
@@ -250,18 +248,16 @@ impl Layout {
                         column,
                         classes: codec.classes(),
                         continuous: None,
-                        skips: false,
                     });
                 }
                 RowKind::Number(number) => {
-                    let head = |codec: &NumberCodec, skips| Head {
+                    let head = |codec: &NumberCodec| Head {
                         column,
                         classes: codec.classes(),
                         continuous: codec.continuous_class(),
-                        skips,
                     };
-                    heads.push(head(number.value(), number.change.is_none()));
-                    heads.extend(number.change.iter().map(|change| head(&change.step, false)));
+                    heads.push(head(number.value()));
+                    heads.extend(number.change.iter().map(|change| head(&change.step)));
                 }
             }
         }
@@ -275,13 +271,11 @@ impl Layout {
                 column,
                 classes: codec.classes(),
                 continuous: None,
-                skips: false,
             },
             ContextKind::Number { codec, .. } => Head {
                 column,
                 classes: codec.classes(),
                 continuous: codec.continuous_class(),
-                skips: false,
             },
         };
         self.context.iter().enumerate().map(head).collect()
@@ -383,7 +377,7 @@ fn fit_context_column(table: &SequenceTable, column: usize) -> ContextColumn {
             ContextKind::Category(CategoryCodec::fit(codes, labels))
         }
         Values::Numbers(values) => {
-            fit_context_number(&first_rows(values, table), KnotPlacement::Midpoints)
+            fit_context_number(&first_rows(values, table), KnotPlacement::Smoothed)
         }
     };
     ContextColumn {

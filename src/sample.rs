@@ -420,8 +420,13 @@ impl NumberOutputs {
                 &skip,
             )?);
         }
-        if walks.iter().any(by_change) {
-            let skip = vec![0.0; walks.len()];
+        if let Some(change) = &number.change
+            && walks.iter().any(by_change)
+        {
+            let skip: Vec<f32> = walks
+                .iter()
+                .map(|walk| skip_score(&change.step, walk.history.last_change(slot)))
+                .collect();
             outputs.change = Some(network.decoder.output(
                 head + 1,
                 &network.head(head + 1, before, current)?,

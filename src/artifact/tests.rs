@@ -130,7 +130,7 @@ fn a_tensor_that_is_missing_extra_misshapen_or_no_number_is_refused() {
                 a.sequence.remove(0);
             },
         ),
-        ("weight `skip_gate`: missing", |a| {
+        ("weight `skip_gate_bias`: missing", |a| {
             a.context.pop();
         }),
         ("context network, weight `more`: no part", |a| {

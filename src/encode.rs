@@ -159,7 +159,8 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
                             _,
                         ) => None,
                     };
-                    let class = u32::try_from(class.unwrap_or(0)).unwrap_or(0);
+                    let class = class.or_else(|| codec.hidden_class()).unwrap_or(0);
+                    let class = u32::try_from(class).unwrap_or(0);
                     encoded.categories[(sequence, category_slot)] = class;
                     encoded.targets.class[(sequence, position)] = class;
                     category_slot += 1;
@@ -235,6 +236,7 @@ fn classes_of_labels(table: &SequenceTable, source: &RowSource, kind: &RowKind) 
                     .map(|code| {
                         codec
                             .class(code, labels)
+                            .or_else(|| codec.hidden_class())
                             .and_then(|class| u32::try_from(class).ok())
                             .unwrap_or(0)
                     })

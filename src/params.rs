@@ -30,6 +30,7 @@ pub(crate) struct FitOptions {
     pub(crate) patience_steps: usize,
     pub(crate) max_training_time: Option<Duration>,
     pub(crate) enforce_min_max: bool,
+    pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
 }
@@ -47,6 +48,7 @@ impl Default for FitOptions {
             patience_steps: 100,
             max_training_time: None,
             enforce_min_max: true,
+            value_protection: 1,
             seed: None,
             threads: None,
         }
@@ -63,6 +65,7 @@ pub(crate) const TEMPERATURE: RangeInclusive<f64> = 0.01..=10.0;
 pub(crate) const LEARNING_RATE: RangeInclusive<f64> = 1e-7..=1.0;
 /// Below one half: above it training has fewer sequences than validation.
 pub(crate) const VALIDATION_SHARE: RangeInclusive<f64> = 0.0..=0.5;
+pub(crate) const VALUE_PROTECTION: RangeInclusive<usize> = 1..=1_000_000_000;
 pub(crate) const DROPOUT: RangeInclusive<f64> = 0.0..=0.9;
 
 /// Options of training, checked; saved with the model.
@@ -78,6 +81,7 @@ pub(crate) struct ValidFitOptions {
     pub(crate) patience_steps: usize,
     pub(crate) max_training_time: Option<Duration>,
     pub(crate) enforce_min_max: bool,
+    pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: usize,
 }
@@ -95,6 +99,7 @@ impl FitOptions {
         within("learning_rate", self.learning_rate, &LEARNING_RATE)?;
         within("dropout", self.dropout, &DROPOUT)?;
         within("validation_share", self.validation_share, &VALIDATION_SHARE)?;
+        within("value_protection", self.value_protection, &VALUE_PROTECTION)?;
         let threads = checked_threads(self.threads)?;
         Ok(ValidFitOptions {
             hidden_size: self.hidden_size,
@@ -107,6 +112,7 @@ impl FitOptions {
             patience_steps: self.patience_steps,
             max_training_time: self.max_training_time,
             enforce_min_max: self.enforce_min_max,
+            value_protection: self.value_protection,
             seed: self.seed,
             threads,
         })

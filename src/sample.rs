@@ -287,10 +287,14 @@ impl Chunk<'_> {
         slot: usize,
         output: &HeadOutput,
     ) -> Vec<u32> {
+        let hidden = match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => codec.hidden_class(),
+            RowKind::Number(_) => None,
+        };
         let mut classes = Vec::with_capacity(walks.len());
         for (at, walk) in walks.iter_mut().enumerate() {
             let generator = &mut self.generators[walk.row];
-            let class = small(output.class(at, None, self.request.temperature, generator));
+            let class = small(output.class(at, hidden, self.request.temperature, generator));
             classes.push(class);
             if walk.is_over {
                 continue;

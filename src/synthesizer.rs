@@ -5,7 +5,7 @@ use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
-use crate::layout::{ContextKind, ContextSource, Layout};
+use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout};
 use crate::metadata::Metadata;
 use crate::model::context::{ContextNetwork, ContextShape};
 use crate::model::parameters::Parameters;
@@ -16,7 +16,7 @@ use crate::report::{FitReport, SampleProgress};
 use crate::rng::Seed;
 use crate::sample::{CHUNK, GivenColumn, Networks, Request, SampledSequences, sample_chunk};
 use crate::sampling::SampleOptions;
-use crate::table::{ContextRows, Label, MISSING_CODE, Role, Schema, Values};
+use crate::table::{ContextRows, MISSING_CODE, Role, Schema, Values};
 use polars::frame::DataFrame;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -272,7 +272,7 @@ impl ParSynthesizer {
                                 found: labels
                                     .get(code as usize)
                                     .map_or("missing".to_owned(), |label| format!("`{label}`")),
-                                known: listed(&codec.labels),
+                                known: listed(codec),
                             })
                     };
                     GivenColumn::Classes(
@@ -448,8 +448,9 @@ fn refuse_repeated_keys(name: &str, values: &Values) -> Result<()> {
     Ok(())
 }
 
-fn listed(labels: &[Label]) -> String {
+fn listed(codec: &CategoryCodec) -> String {
     const MOST_LISTED: usize = 10;
+    let labels = &codec.labels;
     let mut names: Vec<String> = labels
         .iter()
         .take(MOST_LISTED)
@@ -457,6 +458,9 @@ fn listed(labels: &[Label]) -> String {
         .collect();
     if labels.len() > MOST_LISTED {
         names.push(format!("and {} more", labels.len() - MOST_LISTED));
+    }
+    if codec.has_hidden {
+        names.push("and some protected as rare".to_owned());
     }
     names.join(", ")
 }

@@ -153,6 +153,7 @@ impl FitOptionsV1 {
             patience_steps: count(self.patience_steps, place)?,
             max_training_time,
             enforce_min_max: self.enforce_min_max,
+            value_protection: count(self.value_protection, place)?,
             seed: self.seed,
             threads: Some(count(self.threads, place)?),
         }

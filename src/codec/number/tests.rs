@@ -4,6 +4,7 @@ use crate::rng::{Purpose, Seed, uniform};
 const PLAIN: NumberOptions = NumberOptions {
     same_share: 0.0,
     placement: KnotPlacement::Midpoints,
+    protection: Protection::OFF,
 };
 
 /// One sequence a value, so that evidence counts as it does in a table of many sequences.
@@ -182,6 +183,7 @@ fn a_start_never_falls_where_none_was_seen() {
     let values: Vec<f64> = (0..41).chain(200..241).map(f64::from).collect();
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
+        protection: Protection::OFF,
         same_share: 0.0,
         placement: KnotPlacement::Tight,
     };
@@ -199,6 +201,7 @@ fn knots_never_go_down_where_two_floats_stand_for_one_grid_point() {
     values.push(0.1 + 0.2);
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
+        protection: Protection::OFF,
         same_share: 0.0,
         placement: KnotPlacement::Tight,
     };

@@ -126,10 +126,7 @@ fn the_log_likelihood_of_held_out_sequences_is_minus_their_validation_loss() {
     let likelihood = synthesizer.log_likelihood(&held_out).expect("nats");
 
     let wanted = -kept_validation_nats(&synthesizer, Stage::Sequence);
-    assert_eq!(
-        -wanted,
-        synthesizer.report.validation_nats().expect("one")
-    );
+    assert_eq!(-wanted, synthesizer.report.validation_nats().expect("one"));
     let found = likelihood.nats_per_row();
     assert!(
         (found - wanted).abs() < 1e-5 * wanted.abs(),

@@ -91,6 +91,19 @@ pub(crate) fn sample_chunk(
     range: Range<u64>,
 ) -> Result<SampledSequences, ModelError> {
     tch::no_grad(|| {
+        let mut chunk = Chunk::new(networks, layout, request, &range);
+        chunk.draw_context()?;
+        chunk.draw_rows()
+    })
+}
+
+impl<'a> Chunk<'a> {
+    fn new(
+        networks: &'a Networks,
+        layout: &'a Layout,
+        request: &'a Request,
+        range: &Range<u64>,
+    ) -> Chunk<'a> {
         let seed = Seed::new(Some(request.seed));
         let purpose = match request.given_rows {
             Some(_) => Purpose::Continuation,
@@ -102,22 +115,18 @@ pub(crate) fn sample_chunk(
             .collect();
         let count = generators.len();
         let category_columns = context::category_columns(layout);
-        let mut chunk = Chunk {
+        let number_columns = layout.context.len() - category_columns;
+        Chunk {
             networks,
             layout,
             request,
             first: usize::try_from(range.start).unwrap_or(0),
             generators,
-            numbers: vec![
-                0.0;
-                count * (layout.context.len() - category_columns) * CONTEXT_FEATURES
-            ],
+            numbers: vec![0.0; count * number_columns * CONTEXT_FEATURES],
             categories: vec![0; count * category_columns],
             context: Vec::new(),
-        };
-        chunk.draw_context()?;
-        chunk.draw_rows()
-    })
+        }
+    }
 }
 
 impl Chunk<'_> {

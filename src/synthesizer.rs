@@ -98,7 +98,7 @@ impl Model {
         }
     }
 
-    fn networks(&self) -> std::result::Result<Networks, ModelError> {
+    pub(crate) fn networks(&self) -> std::result::Result<Networks, ModelError> {
         tch::no_grad(|| {
             Ok(Networks {
                 context: ContextNetwork::new(&self.context_shape, &self.context)?,

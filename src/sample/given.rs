@@ -132,3 +132,6 @@ pub(super) fn rising_gap(
         .or_else(|| [usual, 1.0].into_iter().find(rises))
         .unwrap_or_else(|| number.next_up() - number)
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,7 +105,7 @@ impl ParSynthesizer {
     }
 
     /// The modelled columns of the given rows.
-    fn given_rows(&self, table: &SequenceTable, steps: usize) -> Result<GivenRows> {
+    pub(crate) fn given_rows(&self, table: &SequenceTable, steps: usize) -> Result<GivenRows> {
         let index: Vec<f64> = match (self.schema.sequence_index(), &self.layout.index) {
             (Some(column), Some(codec)) => numbers(&table.columns[column])
                 .iter()
@@ -134,7 +134,7 @@ impl ParSynthesizer {
     }
 
     /// The whole context of each sequence: its context columns, and what its rows say of it.
-    fn given_contexts(
+    pub(crate) fn given_contexts(
         &self,
         table: &SequenceTable,
         rows: &GivenRows,

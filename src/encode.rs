@@ -2,11 +2,13 @@
 //! In: [`SequenceTable`] and [`Layout`]. Out: [`Encoded`], f32 features and class numbers, all finite; row `r` of a
 //! matrix is row `r` of the table.
 
+use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, Target};
 use crate::history::{History, context_features, current_features, position_features};
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, ContextSource, HISTORY_FEATURES, Layout,
-    POSITION_FEATURES, RowKind, RowSource, gap, numbers, round_difference,
+    CONTEXT_FEATURES, CURRENT_FEATURES, CategoryCodec, ContextKind, ContextSource,
+    HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, RowSource, gap, numbers,
+    round_difference,
 };
 use crate::table::{Label, SequenceTable, Values};
 use ndarray::Array2;
@@ -146,18 +148,10 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
                             Values::Labels { codes, labels } => codec.class(codes[first], labels),
                             Values::Numbers(_) => None,
                         },
-                        (ContextSource::TimeOfDay, _) => split.and_then(|(time, _)| {
-                            codec.labels.binary_search(&Label::Float(time)).ok()
+                        (source, Some(index_codec)) => index.and_then(|values| {
+                            index_class(source, codec, index_codec, values[first], values[end - 1])
                         }),
-                        (ContextSource::EndsWithTable, Some(index_codec)) => {
-                            index.map(|values| usize::from(index_codec.is_at_end(values[end - 1])))
-                        }
-                        (
-                            ContextSource::EndsWithTable
-                            | ContextSource::Start
-                            | ContextSource::Length,
-                            _,
-                        ) => None,
+                        (_, None) => None,
                     };
                     let class = class.or_else(|| codec.hidden_class()).unwrap_or(0);
                     let class = u32::try_from(class).unwrap_or(0);
@@ -185,6 +179,25 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
         }
     }
     encoded
+}
+
+/// The class of a context category that the index numbers of a sequence's first and last row decide; none for others
+/// and for a time of day that was never seen.
+pub(crate) fn index_class(
+    source: ContextSource,
+    codec: &CategoryCodec,
+    index: &IndexCodec,
+    first: f64,
+    last: f64,
+) -> Option<usize> {
+    match source {
+        ContextSource::TimeOfDay => {
+            let (time, _) = index.split(first);
+            codec.labels.binary_search(&Label::Float(time)).ok()
+        }
+        ContextSource::EndsWithTable => Some(usize::from(index.is_at_end(last))),
+        ContextSource::Column(_) | ContextSource::Start | ContextSource::Length => None,
+    }
 }
 
 fn encode_rows(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>) -> EncodedRows {

@@ -36,7 +36,7 @@ pub enum Error {
     /// A given category was never seen in training.
     #[error("column `{column}`, row {row}: {found} was not seen in training; seen were {known}")]
     UnseenCategory {
-        /// The context column.
+        /// The column.
         column: String,
         /// Row of the given frame, from 0.
         row: usize,

@@ -61,6 +61,8 @@ pub(crate) const BATCH_SIZE: RangeInclusive<usize> = 1..=65_536;
 pub(crate) const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Rows of one sequence that can be asked for.
 pub(crate) const LENGTH: RangeInclusive<usize> = 1..=10_000_000;
+/// Rows by which given sequences can be continued.
+pub(crate) const STEPS: RangeInclusive<usize> = 0..=*LENGTH.end();
 pub(crate) const TEMPERATURE: RangeInclusive<f64> = 0.01..=10.0;
 pub(crate) const LEARNING_RATE: RangeInclusive<f64> = 1e-7..=1.0;
 /// Below one half: above it training has fewer sequences than validation.

@@ -16,13 +16,14 @@ use crate::report::{FitReport, SampleProgress};
 use crate::rng::Seed;
 use crate::sample::{CHUNK, GivenColumn, Networks, Request, SampledSequences, sample_chunk};
 use crate::sampling::SampleOptions;
-use crate::table::{ContextRows, MISSING_CODE, Role, Schema, Values};
+use crate::table::{ContextRows, Label, MISSING_CODE, Role, Schema, Values};
 use polars::frame::DataFrame;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Instant;
 use tch::Device;
 
+mod continuation;
 mod likelihood;
 mod persistence;
 
@@ -97,7 +98,7 @@ impl Model {
         }
     }
 
-    fn networks(&self) -> std::result::Result<Networks, ModelError> {
+    pub(crate) fn networks(&self) -> std::result::Result<Networks, ModelError> {
         tch::no_grad(|| {
             Ok(Networks {
                 context: ContextNetwork::new(&self.context_shape, &self.context)?,
@@ -266,14 +267,7 @@ impl ParSynthesizer {
                         codec
                             .class(code, labels)
                             .and_then(|class| u32::try_from(class).ok())
-                            .ok_or_else(|| Error::UnseenCategory {
-                                column: name.clone(),
-                                row,
-                                found: labels
-                                    .get(code as usize)
-                                    .map_or("missing".to_owned(), |label| format!("`{label}`")),
-                                known: listed(codec),
-                            })
+                            .ok_or_else(|| unseen_category(name, row, code, labels, codec))
                     };
                     GivenColumn::Classes(
                         codes.iter().enumerate().map(class).collect::<Result<_>>()?,
@@ -314,6 +308,7 @@ impl ParSynthesizer {
             within_range: self.options.enforce_min_max,
             last_index: self.schema.last_index(),
             given,
+            given_rows: None,
         };
         let sampled = self.sample_chunks(&request, options, sequences, threads)?;
         let decoding = Decoding {
@@ -446,6 +441,23 @@ fn refuse_repeated_keys(name: &str, values: &Values) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn unseen_category(
+    column: &str,
+    row: usize,
+    code: u32,
+    labels: &[Label],
+    codec: &CategoryCodec,
+) -> Error {
+    Error::UnseenCategory {
+        column: column.to_owned(),
+        row,
+        found: labels
+            .get(code as usize)
+            .map_or("missing".to_owned(), |label| format!("`{label}`")),
+        known: listed(codec),
+    }
 }
 
 fn listed(codec: &CategoryCodec) -> String {

@@ -30,49 +30,47 @@ fn metadata() -> Metadata {
 /// Sequence 0 is odd in everything: an early start, a long gap, a rare town (with sequence 1), a rare state in each
 /// row, levels of a million, a grade of its own, a price of its own among prices that recur; and it is twice as long.
 fn table() -> DataFrame {
-    let mut columns: (Vec<i32>, Vec<i32>, Vec<&str>, Vec<Option<&str>>) = Default::default();
-    let mut numbers: (Vec<f64>, Vec<i64>, Vec<f64>) = Default::default();
+    let (mut keys, mut days) = (Vec::new(), Vec::new());
+    let (mut towns, mut states) = (Vec::new(), Vec::new());
+    let (mut levels, mut grades, mut prices) = (Vec::new(), Vec::new(), Vec::new());
     for sequence in 0..SEQUENCES {
         let is_odd = sequence == 0;
         for row in 0..if is_odd { 2 * ROWS } else { ROWS } {
-            columns.0.push(sequence);
-            columns.1.push(if is_odd {
+            keys.push(format!("K{sequence}"));
+            days.push(if is_odd {
                 row * 300
             } else {
                 10_000 + sequence % 7 + row * (1 + sequence % 3)
             });
-            columns.2.push(if sequence < 2 {
+            towns.push(if sequence < 2 {
                 "Nowhere"
             } else {
                 ["Bath", "York"][sequence as usize % 2]
             });
-            columns.3.push(match (is_odd, (row + sequence) % 4) {
+            states.push(match (is_odd, (row + sequence) % 4) {
                 (true, _) => Some("unheard-of"),
                 (_, 0) => None,
                 (_, 1) => Some("off"),
                 _ => Some("on"),
             });
             let wave = f64::from((sequence * 31 + row * 17) % 997) / 7.0;
-            numbers.0.push(if is_odd { 1e6 } else { wave });
-            numbers.1.push(if is_odd {
+            levels.push(if is_odd { 1e6 } else { wave });
+            grades.push(if is_odd {
                 9
             } else {
                 i64::from((row + sequence) % 4)
             });
-            numbers.2.push(if is_odd {
+            prices.push(if is_odd {
                 77.77
             } else {
                 1.150_78 * f64::from((sequence * 7 + row) % 23)
             });
         }
     }
-    let keys: Vec<String> = columns.0.iter().map(|k| format!("K{k}")).collect();
-    let days = Column::new("t".into(), columns.1)
-        .cast(&DataType::Date)
-        .unwrap();
+    let days = Column::new("t".into(), days).cast(&DataType::Date).unwrap();
     let mut frame = df! {
-        "k" => keys, "town" => columns.2, "state" => columns.3,
-        "level" => numbers.0, "grade" => numbers.1, "price" => numbers.2,
+        "k" => keys, "town" => towns, "state" => states,
+        "level" => levels, "grade" => grades, "price" => prices,
     }
     .unwrap();
     frame.insert_column(1, days).unwrap();
@@ -303,4 +301,20 @@ fn a_column_of_nothing_but_rare_categories_and_more_sequences_than_there_are_are
         error.to_string(),
         "option `value_protection` is 41, expected 1 to 40"
     );
+}
+
+#[test]
+fn a_history_with_protected_values_is_continued_by_common_ones() {
+    let model = builder().value_protection(3).fit(&table()).unwrap();
+    let history = table();
+    let forecast = model.continue_sequences(&history, 4).unwrap();
+    assert_eq!(forecast.height(), history.height() + 4 * SEQUENCES as usize);
+    let keys = forecast.column("k").unwrap().str().unwrap().equal("K0");
+    let odd = forecast.filter(&keys).unwrap();
+    assert_eq!(odd.height(), (2 * ROWS + 4) as usize);
+    let given = odd.head(Some((2 * ROWS) as usize));
+    assert_eq!(texts(&given, "state"), [Some("unheard-of".to_owned())]);
+    let new = odd.tail(Some(4));
+    assert!(!texts(&new, "state").contains(&Some("unheard-of".to_owned())));
+    assert_eq!(texts(&new, "town"), [Some("Nowhere".to_owned())]);
 }

@@ -110,7 +110,7 @@ impl SequenceTable {
         }
     }
 
-    fn range(&self, sequence: usize) -> Range<usize> {
+    pub(super) fn range(&self, sequence: usize) -> Range<usize> {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }
 
@@ -215,7 +215,7 @@ fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {
     Ok(())
 }
 
-fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, TableError> {
+pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, TableError> {
     frame
         .column(name)
         .map_err(|_| TableError::ColumnNotInFrame {

@@ -8,7 +8,7 @@ use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
-use crate::params::{FitOptions, ValidFitOptions, within};
+use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions, within};
 use crate::protection::Protection;
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed};
@@ -71,9 +71,9 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Width of the LSTM: `1..=4096`, default 64.
+    /// Width of the LSTM: `1..=4096`; by default 64, and 128 from 6,000 rows on.
     pub fn hidden_size(mut self, hidden_size: usize) -> Self {
-        self.options.hidden_size = hidden_size;
+        self.options.hidden_size = Some(hidden_size);
         self
     }
 
@@ -84,7 +84,7 @@ impl ParSynthesizerBuilder {
     }
 
     /// At most this many passes over the data for each network; by default 300, or as many as make 4,000 optimizer
-    /// steps if that is more. Training stops earlier when held-out sequences no longer gain. With 0 the network stays
+    /// steps if that is more. Training ends earlier when held-out sequences no longer gain. With 0 the network stays
     /// untrained over fitted codecs, and samples are valid rows without structure.
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.options.epochs = Some(epochs);
@@ -97,7 +97,8 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Adam's first learning rate: `1e-7..=1.0`, default 0.005. It halves when held-out sequences stop gaining.
+    /// Adam's first learning rate: `1e-7..=1.0`, default 0.005. It falls to 0 once held-out
+    /// sequences stop gaining, see [`patience_steps`](Self::patience_steps).
     pub fn learning_rate(mut self, learning_rate: f64) -> Self {
         self.options.learning_rate = learning_rate;
         self
@@ -185,10 +186,14 @@ impl ParSynthesizerBuilder {
     /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
         let started = Instant::now();
-        let options = self.options.check()?;
+        let is_size_given = self.options.hidden_size.is_some();
+        let mut options = self.options.check()?;
         usable(self.device)?;
         let schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
         let table = SequenceTable::from_frame(data, &schema)?;
+        if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
+            options.hidden_size = LARGE_HIDDEN_SIZE;
+        }
         let seed = Seed::new(options.seed);
         let layout = protected_layout(&table, &schema, options.value_protection)?;
         let training = Training {

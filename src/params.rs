@@ -20,7 +20,7 @@ pub struct OptionError {
 /// Options of training, as the builder collects them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FitOptions {
-    pub(crate) hidden_size: usize,
+    pub(crate) hidden_size: Option<usize>,
     pub(crate) layers: usize,
     pub(crate) epochs: Option<usize>,
     pub(crate) batch_size: Option<usize>,
@@ -38,7 +38,7 @@ pub(crate) struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         FitOptions {
-            hidden_size: 64,
+            hidden_size: None,
             layers: 1,
             epochs: None,
             batch_size: None,
@@ -55,6 +55,10 @@ impl Default for FitOptions {
     }
 }
 
+/// Tables below this many rows get a smaller network and smaller batches.
+pub(crate) const SMALL_TABLE_ROWS: usize = 6_000;
+const SMALL_HIDDEN_SIZE: usize = 64;
+pub(crate) const LARGE_HIDDEN_SIZE: usize = 128;
 pub(crate) const HIDDEN_SIZE: RangeInclusive<usize> = 1..=4096;
 pub(crate) const LAYERS: RangeInclusive<usize> = 1..=8;
 pub(crate) const BATCH_SIZE: RangeInclusive<usize> = 1..=65_536;
@@ -93,7 +97,8 @@ impl FitOptions {
     /// # Errors
     /// [`OptionError`] for the first option outside.
     pub(crate) fn check(self) -> Result<ValidFitOptions, OptionError> {
-        within("hidden_size", self.hidden_size, &HIDDEN_SIZE)?;
+        let hidden_size = self.hidden_size.unwrap_or(SMALL_HIDDEN_SIZE);
+        within("hidden_size", hidden_size, &HIDDEN_SIZE)?;
         within("layers", self.layers, &LAYERS)?;
         if let Some(batch_size) = self.batch_size {
             within("batch_size", batch_size, &BATCH_SIZE)?;
@@ -104,7 +109,7 @@ impl FitOptions {
         within("value_protection", self.value_protection, &VALUE_PROTECTION)?;
         let threads = checked_threads(self.threads)?;
         Ok(ValidFitOptions {
-            hidden_size: self.hidden_size,
+            hidden_size,
             layers: self.layers,
             epochs: self.epochs,
             batch_size: self.batch_size,
@@ -164,7 +169,7 @@ mod tests {
             "option `learning_rate` is NaN, expected 0.0000001 to 1"
         );
         let error = FitOptions {
-            hidden_size: 0,
+            hidden_size: Some(0),
             ..FitOptions::default()
         }
         .check()

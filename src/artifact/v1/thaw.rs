@@ -143,7 +143,7 @@ impl FitOptionsV1 {
             }
         };
         FitOptions {
-            hidden_size: count(self.hidden_size, place)?,
+            hidden_size: Some(count(self.hidden_size, place)?),
             layers: count(self.layers, place)?,
             epochs: optional(self.epochs)?,
             batch_size: optional(self.batch_size)?,

@@ -54,12 +54,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     bars.clear();
     let report = synthesizer.report();
     println!(
-        "fitted {} weights to {} sequences in {:.0} s: {} epochs, the best was number {}",
+        "fitted {} weights to {} sequences in {:.0} s and {} epochs",
         report.weights,
         report.training_sequences + report.validation_sequences,
         report.fit_secs,
-        report.epochs,
-        report.kept_epoch
+        report.epochs
     );
 
     // 3. As many new patients as there were.

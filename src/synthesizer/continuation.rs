@@ -36,7 +36,7 @@ impl ParSynthesizer {
     /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
     /// let history = data.head(Some(20));
     /// let forecast = synthesizer.continue_sequences(&history, 7)?;
-    /// let stores = history.column("store")?.n_unique()?;
+    /// let stores = history.column("store_id")?.n_unique()?;
     /// assert_eq!(forecast.height(), 20 + 7 * stores);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -28,6 +28,7 @@ LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder 
 /// the user's files and is only compiled. `{temporary}` stands for a folder that is gone afterwards.
 const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("quickstart", Some(&["--quick"])),
+    ("forecast", Some(&[])),
     (
         "synthesize",
         Some(&[

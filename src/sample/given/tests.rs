@@ -93,13 +93,14 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
         let states = chunk.read(given, &mut walks, &contexts).unwrap();
         for (sequence, (walk, &length)) in walks.iter().zip(&LENGTHS).enumerate() {
             assert_eq!((walk.rows, walk.given.len()), (length, length));
-            let rows = [encoded.offsets[sequence]..encoded.offsets[sequence + 1]];
+            let range = encoded.offsets[sequence]..encoded.offsets[sequence + 1];
+            let rows = std::slice::from_ref(&range);
             let start = LstmState::start(network.shape.sizes, 1, networks.device).unwrap();
             let (_, expected) = network
                 .teacher_forced(
                     &ContextInputs::new(&encoded.context, &[sequence], networks.device).unwrap(),
-                    &RowInputs::new(&encoded.rows, &rows, networks.device).unwrap(),
-                    &CurrentInputs::new(&encoded.rows, &rows, networks.device).unwrap(),
+                    &RowInputs::new(&encoded.rows, rows, networks.device).unwrap(),
+                    &CurrentInputs::new(&encoded.rows, rows, networks.device).unwrap(),
                     &Padding::new(&[length], networks.device).unwrap(),
                     &start,
                     &mut Mode::Use,

@@ -71,7 +71,7 @@ pub(crate) struct EncodedRows {
     pub(crate) current_numbers: Array2<f32>,
     /// `[rows, category columns]`
     pub(crate) current_categories: Array2<u32>,
-    /// `[rows, heads]`, the score of the last observed value where the head's mixture starts from it
+    /// `[rows, heads]`, the score of the last observed value or change, from which the head's mixture starts
     pub(crate) skip: Array2<f32>,
     pub(crate) targets: Targets,
 }
@@ -153,7 +153,8 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
                         }),
                         (_, None) => None,
                     };
-                    let class = u32::try_from(class.unwrap_or(0)).unwrap_or(0);
+                    let class = class.or_else(|| codec.hidden_class()).unwrap_or(0);
+                    let class = u32::try_from(class).unwrap_or(0);
                     encoded.categories[(sequence, category_slot)] = class;
                     encoded.targets.class[(sequence, position)] = class;
                     category_slot += 1;
@@ -248,6 +249,7 @@ fn classes_of_labels(table: &SequenceTable, source: &RowSource, kind: &RowKind) 
                     .map(|code| {
                         codec
                             .class(code, labels)
+                            .or_else(|| codec.hidden_class())
                             .and_then(|class| u32::try_from(class).ok())
                             .unwrap_or(0)
                     })
@@ -339,6 +341,8 @@ fn encode_sequence(
                                 encoded
                                     .targets
                                     .set((row, head + 1), change.step.target(difference, f64::NAN));
+                                encoded.skip[(row, head + 1)] =
+                                    skip_score(&change.step, history.last_change(number_slot));
                             }
                             None => {
                                 encoded
@@ -357,7 +361,8 @@ fn encode_sequence(
     }
 }
 
-/// The score from which a value head's mixture starts: that of the last observed value, 0 without one.
+/// The score from which a mixture starts: that of the last observed value, or of the last change where changes are
+/// modelled; 0 without one.
 pub(crate) fn skip_score(codec: &NumberCodec, last: f64) -> f32 {
     #[allow(
         clippy::cast_possible_truncation,

@@ -45,6 +45,18 @@ pub enum Error {
         /// The values seen, or the first of them.
         known: String,
     },
+    /// Value protection leaves a column without anything that may be told.
+    #[error(
+        "column `{column}`: each of its {categories} categories is seen in fewer than {protection} sequences, so value_protection({protection}) leaves none; lower it, merge categories, or leave the column out"
+    )]
+    AllProtected {
+        /// The column.
+        column: String,
+        /// How many categories it has.
+        categories: usize,
+        /// The sequences that must share a value.
+        protection: usize,
+    },
     /// A given number is missing, though the column never was in training.
     #[error(
         "column `{column}`, row {row}: missing, but training had a value in every sequence; give one, or leave the column out to have it drawn"

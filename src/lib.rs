@@ -14,6 +14,7 @@ mod metadata;
 mod model;
 mod params;
 mod possible;
+mod protection;
 mod report;
 mod rng;
 mod sample;

@@ -267,10 +267,14 @@ impl Chunk<'_> {
         slot: usize,
         output: &HeadOutput,
     ) -> Vec<u32> {
+        let hidden = match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => codec.hidden_class(),
+            RowKind::Number(_) => None,
+        };
         let mut classes = Vec::with_capacity(walks.len());
         for (at, walk) in walks.iter_mut().enumerate() {
             let generator = &mut self.generators[walk.row];
-            let class = small(output.class(at, None, self.request.temperature, generator));
+            let class = small(output.class(at, hidden, self.request.temperature, generator));
             classes.push(class);
             if walk.is_over {
                 continue;
@@ -405,8 +409,13 @@ impl NumberOutputs {
                 &skip,
             )?);
         }
-        if walks.iter().any(by_change) {
-            let skip = vec![0.0; walks.len()];
+        if let Some(change) = &number.change
+            && walks.iter().any(by_change)
+        {
+            let skip: Vec<f32> = walks
+                .iter()
+                .map(|walk| skip_score(&change.step, walk.history.last_change(slot)))
+                .collect();
             outputs.change = Some(network.decoder.output(
                 head + 1,
                 &network.head(head + 1, before, current)?,

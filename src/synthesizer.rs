@@ -456,12 +456,13 @@ fn unseen_category(
         found: labels
             .get(code as usize)
             .map_or("missing".to_owned(), |label| format!("`{label}`")),
-        known: listed(&codec.labels),
+        known: listed(codec),
     }
 }
 
-fn listed(labels: &[Label]) -> String {
+fn listed(codec: &CategoryCodec) -> String {
     const MOST_LISTED: usize = 10;
+    let labels = &codec.labels;
     let mut names: Vec<String> = labels
         .iter()
         .take(MOST_LISTED)
@@ -469,6 +470,9 @@ fn listed(labels: &[Label]) -> String {
         .collect();
     if labels.len() > MOST_LISTED {
         names.push(format!("and {} more", labels.len() - MOST_LISTED));
+    }
+    if codec.has_hidden {
+        names.push("and some protected as rare".to_owned());
     }
     names.join(", ")
 }

@@ -7,7 +7,7 @@
 
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::{ModelError, dropout::Mode};
-use crate::params::ValidFitOptions;
+use crate::params::{SMALL_TABLE_ROWS, ValidFitOptions};
 use crate::report::{EpochLoss, FitProgress, Stage};
 use crate::rng::shuffle;
 use rand::rngs::ChaCha12Rng;
@@ -40,8 +40,6 @@ const MOST_EPOCHS: usize = 300;
 /// The same where nothing is held out, so that nothing can say when to stop.
 const UNVALIDATED_STEPS: usize = 1_000;
 const UNVALIDATED_EPOCHS: usize = 20;
-/// Tables below this many rows train in smaller batches.
-const SMALL_TABLE_ROWS: usize = 6_000;
 /// A new best must be better by this, in nats per row.
 const LEAST_GAIN: f64 = 1e-4;
 const VALIDATION_BATCH: usize = 256;

@@ -170,6 +170,7 @@ pub(super) enum LabelV1 {
 pub(super) struct CategoryCodecV1 {
     pub(super) labels: Vec<LabelV1>,
     pub(super) has_missing: bool,
+    pub(super) has_hidden: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -369,6 +370,7 @@ pub(super) struct FitOptionsV1 {
     pub(super) patience_steps: u64,
     pub(super) max_training_time: Option<DurationV1>,
     pub(super) enforce_min_max: bool,
+    pub(super) value_protection: u64,
     pub(super) seed: Option<u64>,
     pub(super) threads: u64,
 }

@@ -92,10 +92,15 @@ impl Chunk<'_> {
         let request = self.request;
         let draws = self.generators.iter_mut().enumerate();
         match &self.layout.context[column].kind {
-            ContextKind::Category(_) => Decided::Classes(
+            ContextKind::Category(codec) => Decided::Classes(
                 draws
                     .map(|(row, generator)| {
-                        small(output.class(row, None, request.temperature, generator))
+                        small(output.class(
+                            row,
+                            codec.hidden_class(),
+                            request.temperature,
+                            generator,
+                        ))
                     })
                     .collect(),
             ),

@@ -149,7 +149,8 @@ impl ParSynthesizer {
                     let class = |ends: &[usize]| {
                         let (first, last) = (*rows.index.get(ends[0])?, rows.index[ends[1] - 1]);
                         let index = self.layout.index.as_ref()?;
-                        let class = index_class(source, codec, index, first, last)?;
+                        let class = index_class(source, codec, index, first, last)
+                            .or_else(|| codec.hidden_class())?;
                         u32::try_from(class).ok()
                     };
                     let ends = table.offsets.windows(2);
@@ -193,7 +194,10 @@ impl ParSynthesizer {
         // Labels are looked up once each, not once a row; after them comes a missing cell.
         let of_code: Vec<Option<u32>> = (0..)
             .take(labels.len() + 1)
-            .map(|code| u32::try_from(codec.class(code, labels)?).ok())
+            .map(|code| {
+                let class = codec.class(code, labels).or_else(|| codec.hidden_class());
+                u32::try_from(class?).ok()
+            })
             .collect();
         let class = |row: usize| of_code[(codes[row] as usize).min(labels.len())];
         let unseen = rows.iter().filter(|&&row| class(row).is_none());

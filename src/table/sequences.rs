@@ -76,6 +76,14 @@ impl SequenceTable {
             .collect()
     }
 
+    /// The number of the sequence that each row belongs to.
+    pub(crate) fn sequence_of_row(&self) -> Vec<u32> {
+        (0_u32..)
+            .zip(self.lengths())
+            .flat_map(|(sequence, length)| std::iter::repeat_n(sequence, length))
+            .collect()
+    }
+
     /// Some of the sequences, with the cells of the wanted columns; the other columns come back empty.
     pub(crate) fn part(
         &self,

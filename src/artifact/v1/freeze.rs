@@ -157,10 +157,12 @@ impl From<&CategoryCodec> for CategoryCodecV1 {
         let CategoryCodec {
             labels,
             has_missing,
+            has_hidden,
         } = codec;
         CategoryCodecV1 {
             labels: labels.iter().map(LabelV1::from).collect(),
             has_missing: *has_missing,
+            has_hidden: *has_hidden,
         }
     }
 }
@@ -462,6 +464,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
             patience_steps,
             max_training_time,
             enforce_min_max,
+            value_protection,
             seed,
             threads,
         } = options;
@@ -479,6 +482,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
                 nanoseconds: time.subsec_nanos(),
             }),
             enforce_min_max: *enforce_min_max,
+            value_protection: *value_protection as u64,
             seed: *seed,
             threads: *threads as u64,
         }

@@ -93,8 +93,8 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
         let states = chunk.read(given, &mut walks, &contexts).unwrap();
         for (sequence, (walk, &length)) in walks.iter().zip(&LENGTHS).enumerate() {
             assert_eq!((walk.rows, walk.given.len()), (length, length));
-            let range = encoded.offsets[sequence]..encoded.offsets[sequence + 1];
-            let rows = std::slice::from_ref(&range);
+            let rows = encoded.offsets[sequence]..encoded.offsets[sequence + 1];
+            let rows = std::slice::from_ref(&rows);
             let start = LstmState::start(network.shape.sizes, 1, networks.device).unwrap();
             let (_, expected) = network
                 .teacher_forced(

@@ -6,8 +6,6 @@ use polars::prelude::*;
 use std::error::Error;
 use std::path::Path;
 
-const FUTURES: u64 = 25;
-
 fn sales(frame: &DataFrame) -> PolarsResult<Vec<f64>> {
     let column = frame.column("total_sales")?.f64()?;
     Ok(column.iter().flatten().collect())
@@ -28,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_weekend: BooleanChunked = (0..others.height()).map(|row| row % 7 >= 5).collect();
     let (weekend, given) = (others.filter(&is_weekend)?, others.filter(&!&is_weekend)?);
     let mut futures: Vec<Vec<f64>> = vec![Vec::new(); weekend.height()];
-    for seed in 0..FUTURES {
+    for seed in 0..25 {
         let options = ContinueOptions::steps(2).seed(seed);
         let week = synthesizer.continue_sequences_with(&given, &options)?;
         assert!(week.filter(&!&is_weekend)?.equals_missing(&given));
@@ -39,15 +37,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // To beat: a store sells as much as the learned stores do on a weekend, whatever its own week was like.
+    // To beat: what the learned stores sell on a weekend, whatever a store's own week was like.
     let every_weekend: BooleanChunked = (0..learned.height()).map(|row| row % 7 >= 5).collect();
     let mean = learned
         .filter(&every_weekend)?
         .column("total_sales")?
         .as_materialized_series()
         .mean();
-    let mean = mean.ok_or("no sales")?;
-    let (mut error, mut error_of_mean) = (0.0, 0.0);
+    let (mean, mut error, mut error_of_mean) = (mean.ok_or("no sales")?, 0.0, 0.0);
     for (future, real) in futures.iter_mut().zip(sales(&weekend)?) {
         future.sort_unstable_by(f64::total_cmp);
         error += (future[future.len() / 2] - real).abs() / weekend.height() as f64;

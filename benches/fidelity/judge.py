@@ -310,9 +310,7 @@ def number_features(table: Sequences, name: str) -> dict[str, pd.Series]:
     values = table.by_sequence(table[name])
     change = values.diff()
     product = change * table.by_sequence(change).shift(1)
-    statistics = {
-        statistic: values.agg(statistic) for statistic in ("mean", "std", "min", "max", "first", "last")
-    } | {
+    statistics = {statistic: values.agg(statistic) for statistic in ("mean", "std", "min", "max", "first", "last")} | {
         "missing": table.by_sequence(table[name].isna()).mean(),
         "mean change": table.by_sequence(change).mean(),
         "spread of change": table.by_sequence(change).std(),

@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         report.training_sequences + report.validation_sequences,
         report.fit_secs,
         report.epochs,
-        report.best_epoch
+        report.kept_epoch
     );
 
     // 3. As many new patients as there were.
@@ -104,6 +104,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     assert!(same);
+    let likelihood = loaded.log_likelihood(&real)?;
+    assert!(
+        likelihood.nats_per_sequence().is_finite(),
+        "every real visit is possible under the model"
+    );
     assert_eq!(synthetic.schema(), real.schema());
     assert_eq!(summary.sequences, patients);
     assert_eq!(

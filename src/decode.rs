@@ -4,7 +4,7 @@
 use crate::codec::identifier::{IdentifierCodec, IdentifierError};
 use crate::layout::{ContextKind, ContextSource, Layout, RowKind, RowSource};
 use crate::sample::{Decided, SampledSequences};
-use crate::table::{MISSING_CODE, Role, Schema, Values};
+use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 use std::ops::Range;
 
 /// Identifier values a user gave, one a sequence, by schema column.
@@ -56,6 +56,37 @@ impl Decoding<'_> {
                 }
             });
         columns.collect()
+    }
+
+    /// The columns that are not constant in a sequence, by schema column, for sequences that go on from `history`.
+    /// # Errors
+    /// [`IdentifierError`] when a column has room for fewer identifiers that are new and not in the history.
+    pub(crate) fn row_columns(
+        &self,
+        sampled: &SampledSequences,
+        history: &SequenceTable,
+    ) -> Result<Vec<(usize, Values)>, IdentifierError> {
+        let rows = sampled.lengths.iter().sum::<usize>() as u64;
+        let mut columns = Vec::new();
+        for (column, column_schema) in self.schema.columns.iter().enumerate() {
+            let layout_column = self
+                .layout
+                .rows
+                .iter()
+                .position(|c| c.source == RowSource::Column(column));
+            let values = match (column_schema.role, layout_column) {
+                (Role::SequenceKey | Role::Context, _) => continue,
+                (Role::SequenceIndex, _) => self.index_values(&sampled.index),
+                (Role::Sequential, Some(position)) => {
+                    self.row_values(position, &sampled.rows[position])
+                }
+                (Role::Sequential, None) => {
+                    self.identifiers_besides(column, rows, &history.columns[column])?
+                }
+            };
+            columns.push((column, values));
+        }
+        Ok(columns)
     }
 
     fn row_values(&self, column: usize, decided: &Decided) -> Values {
@@ -134,8 +165,59 @@ impl Decoding<'_> {
         let storage = &self.schema.columns[column].storage;
         // Each column has numbers of its own under one seed.
         let labels = codec.generate(numbers, self.seed ^ ((column as u64) << 48), storage)?;
-        let codes = (0..u32::try_from(labels.len()).unwrap_or(MISSING_CODE)).collect();
-        Ok(Values::Labels { codes, labels })
+        Ok(one_each(labels))
+    }
+
+    /// New identifiers that are not among given ones, which may have been made up by this very model.
+    fn identifiers_besides(
+        &self,
+        column: usize,
+        count: u64,
+        given: &Values,
+    ) -> Result<Values, IdentifierError> {
+        let (Values::Labels { labels: given, .. }, Some(_)) = (given, &self.identifiers[column])
+        else {
+            return self.identifiers(column, 0..count);
+        };
+        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut labels = without(self.identifiers(column, 0..count)?, given);
+        if labels.len() < wanted {
+            // Each given one can be met once at most.
+            let most = count.saturating_add(given.len() as u64);
+            let made = match self.identifiers(column, 0..most) {
+                Err(IdentifierError::Capacity { available, .. }) => {
+                    self.identifiers(column, 0..u64::try_from(available).unwrap_or(most))?
+                }
+                made => made?,
+            };
+            labels = without(made, given);
+        }
+        if labels.len() < wanted {
+            return Err(IdentifierError::Capacity {
+                origin: format!("column `{}`", self.schema.columns[column].name),
+                available: labels.len() as u128,
+                wanted: count,
+            });
+        }
+        labels.truncate(wanted);
+        Ok(one_each(labels))
+    }
+}
+
+/// A column of these labels, one a row.
+fn one_each(labels: Vec<Label>) -> Values {
+    let codes = (0..u32::try_from(labels.len()).unwrap_or(MISSING_CODE)).collect();
+    Values::Labels { codes, labels }
+}
+
+/// The labels without those of a sorted list.
+fn without(values: Values, given: &[Label]) -> Vec<Label> {
+    match values {
+        Values::Labels { mut labels, .. } => {
+            labels.retain(|label| given.binary_search(label).is_err());
+            labels
+        }
+        Values::Numbers(_) => Vec::new(),
     }
 }
 

@@ -2,11 +2,13 @@
 //! In: [`SequenceTable`] and [`Layout`]. Out: [`Encoded`], f32 features and class numbers, all finite; row `r` of a
 //! matrix is row `r` of the table.
 
+use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, Target};
 use crate::history::{History, context_features, current_features, position_features};
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, ContextKind, ContextSource, HISTORY_FEATURES, Layout,
-    POSITION_FEATURES, RowKind, RowSource, gap, numbers, round_difference,
+    CONTEXT_FEATURES, CURRENT_FEATURES, CategoryCodec, ContextKind, ContextSource,
+    HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, RowSource, gap, numbers,
+    round_difference,
 };
 use crate::table::{Label, SequenceTable, Values};
 use ndarray::Array2;
@@ -69,7 +71,7 @@ pub(crate) struct EncodedRows {
     pub(crate) current_numbers: Array2<f32>,
     /// `[rows, category columns]`
     pub(crate) current_categories: Array2<u32>,
-    /// `[rows, heads]`, the score of the last observed value where the head's mixture starts from it
+    /// `[rows, heads]`, the score of the last observed value or change, from which the head's mixture starts
     pub(crate) skip: Array2<f32>,
     pub(crate) targets: Targets,
 }
@@ -84,6 +86,10 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
+    pub(crate) fn sequences(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
     /// Rows of one sequence.
     pub(crate) fn length(&self, sequence: usize) -> usize {
         self.offsets[sequence + 1] - self.offsets[sequence]
@@ -142,20 +148,13 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
                             Values::Labels { codes, labels } => codec.class(codes[first], labels),
                             Values::Numbers(_) => None,
                         },
-                        (ContextSource::TimeOfDay, _) => split.and_then(|(time, _)| {
-                            codec.labels.binary_search(&Label::Float(time)).ok()
+                        (source, Some(index_codec)) => index.and_then(|values| {
+                            index_class(source, codec, index_codec, values[first], values[end - 1])
                         }),
-                        (ContextSource::EndsWithTable, Some(index_codec)) => {
-                            index.map(|values| usize::from(index_codec.is_at_end(values[end - 1])))
-                        }
-                        (
-                            ContextSource::EndsWithTable
-                            | ContextSource::Start
-                            | ContextSource::Length,
-                            _,
-                        ) => None,
+                        (_, None) => None,
                     };
-                    let class = u32::try_from(class.unwrap_or(0)).unwrap_or(0);
+                    let class = class.or_else(|| codec.hidden_class()).unwrap_or(0);
+                    let class = u32::try_from(class).unwrap_or(0);
                     encoded.categories[(sequence, category_slot)] = class;
                     encoded.targets.class[(sequence, position)] = class;
                     category_slot += 1;
@@ -180,6 +179,25 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
         }
     }
     encoded
+}
+
+/// The class of a context category that the index numbers of a sequence's first and last row decide; none for others
+/// and for a time of day that was never seen.
+pub(crate) fn index_class(
+    source: ContextSource,
+    codec: &CategoryCodec,
+    index: &IndexCodec,
+    first: f64,
+    last: f64,
+) -> Option<usize> {
+    match source {
+        ContextSource::TimeOfDay => {
+            let (time, _) = index.split(first);
+            codec.labels.binary_search(&Label::Float(time)).ok()
+        }
+        ContextSource::EndsWithTable => Some(usize::from(index.is_at_end(last))),
+        ContextSource::Column(_) | ContextSource::Start | ContextSource::Length => None,
+    }
 }
 
 fn encode_rows(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>) -> EncodedRows {
@@ -231,6 +249,7 @@ fn classes_of_labels(table: &SequenceTable, source: &RowSource, kind: &RowKind) 
                     .map(|code| {
                         codec
                             .class(code, labels)
+                            .or_else(|| codec.hidden_class())
                             .and_then(|class| u32::try_from(class).ok())
                             .unwrap_or(0)
                     })
@@ -322,6 +341,8 @@ fn encode_sequence(
                                 encoded
                                     .targets
                                     .set((row, head + 1), change.step.target(difference, f64::NAN));
+                                encoded.skip[(row, head + 1)] =
+                                    skip_score(&change.step, history.last_change(number_slot));
                             }
                             None => {
                                 encoded
@@ -340,7 +361,8 @@ fn encode_sequence(
     }
 }
 
-/// The score from which a value head's mixture starts: that of the last observed value, 0 without one.
+/// The score from which a mixture starts: that of the last observed value, or of the last change where changes are
+/// modelled; 0 without one.
 pub(crate) fn skip_score(codec: &NumberCodec, last: f64) -> f32 {
     #[allow(
         clippy::cast_possible_truncation,

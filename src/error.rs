@@ -36,7 +36,7 @@ pub enum Error {
     /// A given category was never seen in training.
     #[error("column `{column}`, row {row}: {found} was not seen in training; seen were {known}")]
     UnseenCategory {
-        /// The context column.
+        /// The column.
         column: String,
         /// Row of the given frame, from 0.
         row: usize,
@@ -44,6 +44,18 @@ pub enum Error {
         found: String,
         /// The values seen, or the first of them.
         known: String,
+    },
+    /// Value protection leaves a column without anything that may be told.
+    #[error(
+        "column `{column}`: each of its {categories} categories is seen in fewer than {protection} sequences, so value_protection({protection}) leaves none; lower it, merge categories, or leave the column out"
+    )]
+    AllProtected {
+        /// The column.
+        column: String,
+        /// How many categories it has.
+        categories: usize,
+        /// The sequences that must share a value.
+        protection: usize,
     },
     /// A given number is missing, though the column never was in training.
     #[error(
@@ -75,8 +87,8 @@ pub enum Error {
         /// Why, and what to do.
         reason: &'static str,
     },
-    /// A sampling thread ended without a result.
-    #[error("a sampling thread ended early")]
+    /// A thread that samples or computes likelihoods ended without a result.
+    #[error("a worker thread ended early")]
     Thread,
 }
 

@@ -2,13 +2,14 @@
 
 use crate::codec::identifier::IdentifierCodec;
 use crate::encode::encode;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
-use crate::params::{FitOptions, ValidFitOptions};
+use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions, within};
+use crate::protection::Protection;
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
@@ -70,9 +71,9 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Width of the LSTM: `1..=4096`, default 64.
+    /// Width of the LSTM: `1..=4096`; by default 64, and 128 from 6,000 rows on.
     pub fn hidden_size(mut self, hidden_size: usize) -> Self {
-        self.options.hidden_size = hidden_size;
+        self.options.hidden_size = Some(hidden_size);
         self
     }
 
@@ -83,7 +84,7 @@ impl ParSynthesizerBuilder {
     }
 
     /// At most this many passes over the data for each network; by default 300, or as many as make 4,000 optimizer
-    /// steps if that is more. Training stops earlier when held-out sequences no longer gain. With 0 the network stays
+    /// steps if that is more. Training ends earlier when held-out sequences no longer gain. With 0 the network stays
     /// untrained over fitted codecs, and samples are valid rows without structure.
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.options.epochs = Some(epochs);
@@ -96,34 +97,36 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Adam's first learning rate: `1e-7..=1.0`, default 0.005. It halves when held-out sequences stop gaining.
+    /// Adam's first learning rate: `1e-7..=1.0`, default 0.005. It falls to 0 once held-out
+    /// sequences stop gaining, see [`patience_steps`](Self::patience_steps).
     pub fn learning_rate(mut self, learning_rate: f64) -> Self {
         self.options.learning_rate = learning_rate;
         self
     }
 
-    /// Share of inputs and hidden units dropped in training: `0.0..=0.9`, default 0.2, met to within 1/512.
+    /// Share of inputs and hidden units dropped in training: `0.0..=0.9`, default 0.3, met to within 1/512.
     pub fn dropout(mut self, dropout: f64) -> Self {
         self.options.dropout = dropout;
         self
     }
 
     /// Share of the sequences held out to tell when to stop: `0.0..=0.5`, default 0.1. At 0, and for a single
-    /// sequence, training runs 1,000 optimizer steps, or as many epochs as [`epochs`](Self::epochs) says.
+    /// sequence, training runs 1,000 optimizer steps and at least 20 epochs, or as many as [`epochs`](Self::epochs) says.
     pub fn validation_share(mut self, validation_share: f64) -> Self {
         self.options.validation_share = validation_share;
         self
     }
 
-    /// Optimizer steps without a gain after which training stops, default 300. On tables where it is longer, 15
-    /// epochs (up to 3,000 steps) or half the steps to the best weights so far are waited for.
+    /// Optimizer steps without a gain on the held-out sequences after which training begins to end, default 100. On
+    /// tables where it is longer, 3 epochs (up to 3,000 steps) or half the steps to the lowest loss are waited for. The
+    /// learning rate then falls to 0 over as many steps as it took to the lowest loss.
     pub fn patience_steps(mut self, steps: usize) -> Self {
         self.options.patience_steps = steps;
         self
     }
 
-    /// Stops each network's training after this time, keeping the best weights so far; no limit by default. A fit that
-    /// was cut off by time is not repeatable by its seed.
+    /// Ends each network's training after this time, the learning rate falling over its last 40 %; no limit by default.
+    /// A fit that was cut off by time is not repeatable by its seed.
     pub fn max_training_time(mut self, time: Duration) -> Self {
         self.options.max_training_time = Some(time);
         self
@@ -132,6 +135,22 @@ impl ParSynthesizerBuilder {
     /// Keeps sampled values within the smallest and largest seen, default true; the sequence index is never clipped.
     pub fn enforce_min_max_values(mut self, enforce: bool) -> Self {
         self.options.enforce_min_max = enforce;
+        self
+    }
+
+    /// Protects values that fewer than so many sequences share: `1..=1_000_000_000`, default 1, which protects none.
+    ///
+    /// A category seen in fewer sequences is learned as "one of the rare" together with the others and never comes out.
+    /// Numbers, and so starts, gaps and lengths, are clipped to the extreme of the sequence whose extreme ranks at this
+    /// place, so that at least so many sequences reach each bound; of numbers that are told exactly, because the column
+    /// takes few values, those seen in fewer sequences go to the nearest that more share. What is protected is not
+    /// in a saved model either, but for the categories that belong to a polars `Enum`'s own dtype and the last value of
+    /// the sequence index. [`FitReport::warnings`] tells how much was protected in which column.
+    ///
+    /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
+    /// combination of common values may still come out.
+    pub fn value_protection(mut self, sequences: usize) -> Self {
+        self.options.value_protection = sequences;
         self
     }
 
@@ -161,16 +180,22 @@ impl ParSynthesizerBuilder {
 
     /// Learns from a table of sequences, in any row order and chunking.
     /// # Errors
-    /// [`Error::Option`](crate::Error::Option) for an option outside its range, [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
+    /// [`Error::Option`](crate::Error::Option) for an option outside its range,
+    /// [`Error::AllProtected`](crate::Error::AllProtected) for a column that value protection leaves without a category,
+    /// [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
     /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
         let started = Instant::now();
-        let options = self.options.check()?;
+        let is_size_given = self.options.hidden_size.is_some();
+        let mut options = self.options.check()?;
         usable(self.device)?;
         let schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
         let table = SequenceTable::from_frame(data, &schema)?;
+        if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
+            options.hidden_size = LARGE_HIDDEN_SIZE;
+        }
         let seed = Seed::new(options.seed);
-        let layout = Layout::fit(&table, &schema);
+        let layout = protected_layout(&table, &schema, options.value_protection)?;
         let training = Training {
             table: &table,
             schema: &schema,
@@ -283,14 +308,19 @@ impl Training<'_> {
                 .chain(&sequence.epochs)
                 .cloned()
                 .collect(),
-            best_epoch: sequence.best_epoch,
+            kept_epoch: sequence.kept_epoch,
             epochs: sequence.epochs.len(),
             rows: self.table.rows(),
             training_sequences: split.training.len(),
             validation_sequences: split.validation.len(),
             weights: context.weights.len() + sequence.weights.len(),
             fit_secs: 0.0,
-            warnings: warnings(self.schema, self.table),
+            warnings: warnings(
+                self.schema,
+                self.table,
+                self.layout,
+                self.options.value_protection,
+            ),
         }
     }
 }
@@ -338,9 +368,39 @@ pub(crate) fn sizes(options: &ValidFitOptions) -> Sizes {
     }
 }
 
-fn warnings(schema: &Schema, table: &SequenceTable) -> Vec<String> {
+/// Fits the codecs, to values that enough sequences share.
+fn protected_layout(table: &SequenceTable, schema: &Schema, sequences: usize) -> Result<Layout> {
+    // More sequences than there are share nothing.
+    within(
+        "value_protection",
+        sequences,
+        &(1..=table.sequences().max(1)),
+    )?;
+    let layout = Layout::fit(table, schema, Protection::new(sequences));
+    for (column, codec) in layout.categories(schema.sequence_index()) {
+        if codec.labels.is_empty() && codec.has_hidden {
+            return Err(Error::AllProtected {
+                column: schema.columns[column].name.clone(),
+                categories: match &table.columns[column] {
+                    Values::Labels { labels, .. } => labels.len(),
+                    // Times of day of the starts.
+                    Values::Numbers(_) => table.sequences(),
+                },
+                protection: sequences,
+            });
+        }
+    }
+    Ok(layout)
+}
+
+fn warnings(
+    schema: &Schema,
+    table: &SequenceTable,
+    layout: &Layout,
+    value_protection: usize,
+) -> Vec<String> {
     let modelled = |sdtype: &SdType| !matches!(sdtype, SdType::Id { .. });
-    schema
+    let mut warnings: Vec<String> = schema
         .columns
         .iter()
         .zip(&table.columns)
@@ -352,7 +412,43 @@ fn warnings(schema: &Schema, table: &SequenceTable) -> Vec<String> {
             )),
             _ => None,
         })
-        .collect()
+        .collect();
+    for (column, codec) in layout.categories(None) {
+        if let (Values::Labels { labels, .. }, true) = (&table.columns[column], codec.has_hidden) {
+            warnings.push(format!(
+                "column `{}`: {} of {} categories are seen in fewer than {value_protection} sequences and never come out",
+                schema.columns[column].name,
+                labels.len() - codec.labels.len(),
+                labels.len()
+            ));
+        }
+    }
+    let protection = Protection::new(value_protection);
+    if protection.is_on() {
+        let sequence = table.sequence_of_row();
+        for (column, values) in schema.columns.iter().zip(&table.columns) {
+            let Values::Numbers(values) = values else {
+                continue;
+            };
+            if column.role == Role::SequenceIndex {
+                continue;
+            }
+            let clipped = protection.clip(values, &sequence);
+            let beyond = clipped
+                .iter()
+                .zip(values)
+                .filter(|(kept, value)| !value.is_nan() && kept != value);
+            match beyond.count() {
+                0 => {}
+                cells => warnings.push(format!(
+                    "column `{}`: {cells} of {} values lie beyond the {value_protection} most extreme sequences and are clipped",
+                    column.name,
+                    values.len()
+                )),
+            }
+        }
+    }
+    warnings
 }
 
 fn fit_identifiers(

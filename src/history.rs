@@ -9,6 +9,7 @@
 use crate::codec::number::NumberScale;
 use crate::layout::{
     CONTEXT_FEATURES, CURRENT_FEATURES, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind,
+    round_difference,
 };
 
 /// The last value of one number column, and what came before it.
@@ -129,6 +130,12 @@ impl History {
     /// The last observed value of a number slot; NaN before the first.
     pub(crate) fn last(&self, slot: usize) -> f64 {
         self.numbers[slot].last
+    }
+
+    /// The change to the last observed value of a number slot from the one observed before; NaN without two.
+    pub(crate) fn last_change(&self, slot: usize) -> f64 {
+        let NumberHistory { last, previous, .. } = self.numbers[slot];
+        round_difference(last - previous, last.abs().max(previous.abs()))
     }
 
     /// Takes in the value of a number slot.

@@ -9,6 +9,7 @@ use crate::codec::number::{
     KnotPlacement, NumberCodec, NumberOptions, NumberScale, mean_and_deviation,
 };
 use crate::metadata::SdType;
+use crate::protection::Protection;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
 
 /// History features of a number column: see `history.rs`.
@@ -24,24 +25,39 @@ const CHANGE_GAIN_NATS: f64 = 0.7;
 /// Cells per interquartile range when entropies are compared.
 const ENTROPY_CELLS: f64 = 32.0;
 
-/// A categorical column's vocabulary; "missing" is the class after the labels when it was seen.
+/// A categorical column's vocabulary. After the labels come the class "missing", when it was seen, and the class
+/// "hidden", when some labels are protected: it stands for all of them, is learned and is never drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CategoryCodec {
     pub(crate) labels: Vec<Label>,
     pub(crate) has_missing: bool,
+    pub(crate) has_hidden: bool,
 }
 
 impl CategoryCodec {
-    fn fit(codes: &[u32], labels: &[Label]) -> CategoryCodec {
+    fn fit(
+        codes: &[u32],
+        labels: &[Label],
+        sequence: &[u32],
+        protection: Protection,
+    ) -> CategoryCodec {
+        let hidden = protection.hidden(codes, labels.len(), sequence);
+        let kept = labels.iter().zip(&hidden).filter(|(_, hidden)| !**hidden);
         CategoryCodec {
-            labels: labels.to_vec(),
+            labels: kept.map(|(label, _)| label.clone()).collect(),
             has_missing: codes.contains(&MISSING_CODE),
+            has_hidden: hidden.contains(&true),
         }
     }
 
-    /// How many classes: the labels and missing.
+    /// How many classes: the labels, missing and hidden.
     pub(crate) fn classes(&self) -> usize {
-        self.labels.len() + usize::from(self.has_missing)
+        self.labels.len() + usize::from(self.has_missing) + usize::from(self.has_hidden)
+    }
+
+    /// The class of all protected labels, which is never drawn.
+    pub(crate) fn hidden_class(&self) -> Option<usize> {
+        self.has_hidden.then(|| self.classes() - 1)
     }
 
     /// The class of a code among `labels`, if both the label and its absence are known.
@@ -156,8 +172,6 @@ pub(crate) struct Head {
     pub(crate) classes: usize,
     /// The class whose score comes from the mixture.
     pub(crate) continuous: Option<usize>,
-    /// The mixture's means start at the column's last score.
-    pub(crate) skips: bool,
 }
 
 /// Everything learned about the table outside the network.
@@ -171,8 +185,8 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Fits every codec to a table.
-    pub(crate) fn fit(table: &SequenceTable, schema: &Schema) -> Layout {
-        let sequence_of_row = sequence_of_row(table);
+    pub(crate) fn fit(table: &SequenceTable, schema: &Schema, protection: Protection) -> Layout {
+        let sequence_of_row = table.sequence_of_row();
         let index = schema.sequence_index().map(|column| {
             let unit = schema
                 .seconds_per_raw_unit(column)
@@ -197,20 +211,20 @@ impl Layout {
             .context()
             .into_iter()
             .filter(|&column| !is_identifier(schema, column))
-            .map(|column| fit_context_column(table, column))
+            .map(|column| fit_context_column(table, column, protection))
             .collect();
         let mut rows = Vec::new();
         if let (Some(codec), Some(values)) = (&index, &numbers_of_index) {
-            context.extend(fit_start(codec, values, table));
+            context.extend(fit_start(codec, values, table, protection));
             rows.push(RowColumn {
                 source: RowSource::Gap,
-                kind: RowKind::Number(Box::new(fit_gap(values, table))),
+                kind: RowKind::Number(Box::new(fit_gap(values, table, protection))),
             });
         }
         let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
         context.push(ContextColumn {
             source: ContextSource::Length,
-            kind: fit_context_number(&lengths, KnotPlacement::Midpoints),
+            kind: fit_context_number(&lengths, KnotPlacement::Midpoints, protection),
         });
         rows.extend(
             schema
@@ -220,18 +234,30 @@ impl Layout {
                 .map(|column| RowColumn {
                     source: RowSource::Column(column),
                     kind: match &table.columns[column] {
-                        Values::Labels { codes, labels } => {
-                            RowKind::Category(CategoryCodec::fit(codes, labels))
-                        }
+                        Values::Labels { codes, labels } => RowKind::Category(CategoryCodec::fit(
+                            codes,
+                            labels,
+                            &sequence_of_row,
+                            protection,
+                        )),
                         Values::Numbers(values) => RowKind::Number(Box::new(fit_number_column(
                             values,
                             &table.offsets,
                             &sequence_of_row,
+                            protection,
                         ))),
                     },
                 }),
         );
-        let longest = table.lengths().into_iter().max().unwrap_or(1);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a length that was seen"
+        )]
+        let longest = protection
+            .clip(&lengths, &numbered(&lengths))
+            .iter()
+            .fold(1.0_f64, |longest, &length| longest.max(length)) as usize;
         Layout {
             context,
             rows,
@@ -250,18 +276,16 @@ impl Layout {
                         column,
                         classes: codec.classes(),
                         continuous: None,
-                        skips: false,
                     });
                 }
                 RowKind::Number(number) => {
-                    let head = |codec: &NumberCodec, skips| Head {
+                    let head = |codec: &NumberCodec| Head {
                         column,
                         classes: codec.classes(),
                         continuous: codec.continuous_class(),
-                        skips,
                     };
-                    heads.push(head(number.value(), number.change.is_none()));
-                    heads.extend(number.change.iter().map(|change| head(&change.step, false)));
+                    heads.push(head(number.value()));
+                    heads.extend(number.change.iter().map(|change| head(&change.step)));
                 }
             }
         }
@@ -275,16 +299,40 @@ impl Layout {
                 column,
                 classes: codec.classes(),
                 continuous: None,
-                skips: false,
             },
             ContextKind::Number { codec, .. } => Head {
                 column,
                 classes: codec.classes(),
                 continuous: codec.continuous_class(),
-                skips: false,
             },
         };
         self.context.iter().enumerate().map(head).collect()
+    }
+
+    /// The category columns of the table with their codecs; with `index`, the starts' times of day as that column's.
+    pub(crate) fn categories(
+        &self,
+        index: Option<usize>,
+    ) -> impl Iterator<Item = (usize, &CategoryCodec)> {
+        let context = self.context.iter().filter_map(move |column| {
+            let source = match column.source {
+                ContextSource::Column(source) => Some(source),
+                ContextSource::TimeOfDay => index,
+                _ => None,
+            };
+            match &column.kind {
+                ContextKind::Category(codec) => Some((source?, codec)),
+                ContextKind::Number { .. } => None,
+            }
+        });
+        let rows = self
+            .rows
+            .iter()
+            .filter_map(|column| match (column.source, &column.kind) {
+                (RowSource::Column(source), RowKind::Category(codec)) => Some((source, codec)),
+                _ => None,
+            });
+        context.chain(rows)
     }
 
     /// How many calendar features an index number has; 0 without an index.
@@ -348,13 +396,6 @@ pub(crate) fn numbers(values: &Values) -> &[f64] {
     }
 }
 
-fn sequence_of_row(table: &SequenceTable) -> Vec<u32> {
-    (0_u32..)
-        .zip(table.lengths())
-        .flat_map(|(sequence, length)| std::iter::repeat_n(sequence, length))
-        .collect()
-}
-
 fn first_rows(values: &[f64], table: &SequenceTable) -> Vec<f64> {
     table.offsets[..table.sequences()]
         .iter()
@@ -362,8 +403,18 @@ fn first_rows(values: &[f64], table: &SequenceTable) -> Vec<f64> {
         .collect()
 }
 
-fn fit_context_number(values: &[f64], placement: KnotPlacement) -> ContextKind {
-    let sequence: Vec<u32> = (0_u32..).take(values.len()).collect();
+/// Each value a sequence of its own.
+fn numbered(values: &[f64]) -> Vec<u32> {
+    (0_u32..).take(values.len()).collect()
+}
+
+fn fit_context_number(
+    values: &[f64],
+    placement: KnotPlacement,
+    protection: Protection,
+) -> ContextKind {
+    let sequence = numbered(values);
+    let values = &*protection.clip(values, &sequence);
     ContextKind::Number {
         codec: NumberCodec::fit(
             values,
@@ -371,20 +422,28 @@ fn fit_context_number(values: &[f64], placement: KnotPlacement) -> ContextKind {
             NumberOptions {
                 same_share: 0.0,
                 placement,
+                protection,
             },
         ),
         scale: NumberScale::fit(values, 0.0, placement),
     }
 }
 
-fn fit_context_column(table: &SequenceTable, column: usize) -> ContextColumn {
+fn fit_context_column(
+    table: &SequenceTable,
+    column: usize,
+    protection: Protection,
+) -> ContextColumn {
     let kind = match &table.columns[column] {
         Values::Labels { codes, labels } => {
-            ContextKind::Category(CategoryCodec::fit(codes, labels))
+            let sequence = table.sequence_of_row();
+            ContextKind::Category(CategoryCodec::fit(codes, labels, &sequence, protection))
         }
-        Values::Numbers(values) => {
-            fit_context_number(&first_rows(values, table), KnotPlacement::Midpoints)
-        }
+        Values::Numbers(values) => fit_context_number(
+            &first_rows(values, table),
+            KnotPlacement::Smoothed,
+            protection,
+        ),
     };
     ContextColumn {
         source: ContextSource::Column(column),
@@ -392,35 +451,54 @@ fn fit_context_column(table: &SequenceTable, column: usize) -> ContextColumn {
     }
 }
 
-fn fit_start(index: &IndexCodec, values: &[f64], table: &SequenceTable) -> Vec<ContextColumn> {
+fn fit_start(
+    index: &IndexCodec,
+    values: &[f64],
+    table: &SequenceTable,
+    protection: Protection,
+) -> Vec<ContextColumn> {
     let (times, starts): (Vec<f64>, Vec<f64>) = first_rows(values, table)
         .iter()
         .map(|&v| index.split(v))
         .unzip();
     let mut columns = Vec::new();
     if index.splits_time_of_day {
-        let mut labels: Vec<Label> = times.into_iter().map(Label::Float).collect();
+        let mut labels: Vec<Label> = times.iter().copied().map(Label::Float).collect();
         labels.sort();
         labels.dedup();
-        let kind = ContextKind::Category(CategoryCodec {
-            labels,
-            has_missing: false,
-        });
+        let code = |time: &f64| {
+            let at = labels.binary_search(&Label::Float(*time)).ok();
+            at.and_then(|at| u32::try_from(at).ok())
+                .unwrap_or(MISSING_CODE)
+        };
+        let codes: Vec<u32> = times.iter().map(code).collect();
+        let kind = ContextKind::Category(CategoryCodec::fit(
+            &codes,
+            &labels,
+            &numbered(&times),
+            protection,
+        ));
         columns.push(ContextColumn {
             source: ContextSource::TimeOfDay,
             kind,
         });
     }
-    // A start never falls into a season in which no sequence starts.
+    // A start never falls into a season in which no sequence starts, unless it must not tell when single ones did.
+    let placement = if protection.is_on() {
+        KnotPlacement::Smoothed
+    } else {
+        KnotPlacement::Tight
+    };
     columns.push(ContextColumn {
         source: ContextSource::Start,
-        kind: fit_context_number(&starts, KnotPlacement::Tight),
+        kind: fit_context_number(&starts, placement, protection),
     });
     if index.is_censored {
         let labels = vec![Label::Boolean(false), Label::Boolean(true)];
         let kind = ContextKind::Category(CategoryCodec {
             labels,
             has_missing: false,
+            has_hidden: false,
         });
         columns.push(ContextColumn {
             source: ContextSource::EndsWithTable,
@@ -430,7 +508,7 @@ fn fit_start(index: &IndexCodec, values: &[f64], table: &SequenceTable) -> Vec<C
     columns
 }
 
-fn fit_gap(values: &[f64], table: &SequenceTable) -> NumberColumn {
+fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> NumberColumn {
     let mut gaps = Vec::with_capacity(values.len());
     let mut sequence = Vec::with_capacity(values.len());
     for (number, ends) in (0_u32..).zip(table.offsets.windows(2)) {
@@ -444,6 +522,7 @@ fn fit_gap(values: &[f64], table: &SequenceTable) -> NumberColumn {
         gaps.push(1.0);
         sequence.push(0);
     }
+    let gaps = protection.clip(&gaps, &sequence);
     let repeats = gaps
         .windows(2)
         .zip(sequence.windows(2))
@@ -454,6 +533,7 @@ fn fit_gap(values: &[f64], table: &SequenceTable) -> NumberColumn {
     let options = NumberOptions {
         same_share: same as f64 / f64::from(pairs.max(1)),
         placement: KnotPlacement::Midpoints,
+        protection,
     };
     let changes: Vec<f64> = gaps
         .windows(2)
@@ -495,7 +575,13 @@ pub(crate) fn round_difference(difference: f64, size: f64) -> f64 {
     (difference * 1e8).round() / 1e8
 }
 
-fn fit_number_column(values: &[f64], offsets: &[usize], sequence: &[u32]) -> NumberColumn {
+fn fit_number_column(
+    values: &[f64],
+    offsets: &[usize],
+    sequence: &[u32],
+    protection: Protection,
+) -> NumberColumn {
+    let values = &*protection.clip(values, sequence);
     let mut firsts = (Vec::new(), Vec::new());
     let mut steps = (Vec::new(), Vec::new());
     let mut observed = Vec::new();
@@ -526,6 +612,7 @@ fn fit_number_column(values: &[f64], offsets: &[usize], sequence: &[u32]) -> Num
     let options = NumberOptions {
         same_share: same as f64 / changes.len().max(1) as f64,
         placement: KnotPlacement::Midpoints,
+        protection,
     };
     let whole = NumberCodec::fit(values, sequence, options);
     let width = whole

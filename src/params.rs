@@ -20,7 +20,7 @@ pub struct OptionError {
 /// Options of training, as the builder collects them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FitOptions {
-    pub(crate) hidden_size: usize,
+    pub(crate) hidden_size: Option<usize>,
     pub(crate) layers: usize,
     pub(crate) epochs: Option<usize>,
     pub(crate) batch_size: Option<usize>,
@@ -30,6 +30,7 @@ pub(crate) struct FitOptions {
     pub(crate) patience_steps: usize,
     pub(crate) max_training_time: Option<Duration>,
     pub(crate) enforce_min_max: bool,
+    pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
 }
@@ -37,32 +38,40 @@ pub(crate) struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         FitOptions {
-            hidden_size: 64,
+            hidden_size: None,
             layers: 1,
             epochs: None,
             batch_size: None,
             learning_rate: 5e-3,
-            dropout: 0.2,
+            dropout: 0.3,
             validation_share: 0.1,
-            patience_steps: 300,
+            patience_steps: 100,
             max_training_time: None,
             enforce_min_max: true,
+            value_protection: 1,
             seed: None,
             threads: None,
         }
     }
 }
 
+/// Tables below this many rows get a smaller network and smaller batches.
+pub(crate) const SMALL_TABLE_ROWS: usize = 6_000;
+const SMALL_HIDDEN_SIZE: usize = 64;
+pub(crate) const LARGE_HIDDEN_SIZE: usize = 128;
 pub(crate) const HIDDEN_SIZE: RangeInclusive<usize> = 1..=4096;
 pub(crate) const LAYERS: RangeInclusive<usize> = 1..=8;
 pub(crate) const BATCH_SIZE: RangeInclusive<usize> = 1..=65_536;
 pub(crate) const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Rows of one sequence that can be asked for.
 pub(crate) const LENGTH: RangeInclusive<usize> = 1..=10_000_000;
+/// Rows by which given sequences can be continued.
+pub(crate) const STEPS: RangeInclusive<usize> = 0..=*LENGTH.end();
 pub(crate) const TEMPERATURE: RangeInclusive<f64> = 0.01..=10.0;
 pub(crate) const LEARNING_RATE: RangeInclusive<f64> = 1e-7..=1.0;
 /// Below one half: above it training has fewer sequences than validation.
 pub(crate) const VALIDATION_SHARE: RangeInclusive<f64> = 0.0..=0.5;
+pub(crate) const VALUE_PROTECTION: RangeInclusive<usize> = 1..=1_000_000_000;
 pub(crate) const DROPOUT: RangeInclusive<f64> = 0.0..=0.9;
 
 /// Options of training, checked; saved with the model.
@@ -78,6 +87,7 @@ pub(crate) struct ValidFitOptions {
     pub(crate) patience_steps: usize,
     pub(crate) max_training_time: Option<Duration>,
     pub(crate) enforce_min_max: bool,
+    pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: usize,
 }
@@ -87,7 +97,8 @@ impl FitOptions {
     /// # Errors
     /// [`OptionError`] for the first option outside.
     pub(crate) fn check(self) -> Result<ValidFitOptions, OptionError> {
-        within("hidden_size", self.hidden_size, &HIDDEN_SIZE)?;
+        let hidden_size = self.hidden_size.unwrap_or(SMALL_HIDDEN_SIZE);
+        within("hidden_size", hidden_size, &HIDDEN_SIZE)?;
         within("layers", self.layers, &LAYERS)?;
         if let Some(batch_size) = self.batch_size {
             within("batch_size", batch_size, &BATCH_SIZE)?;
@@ -95,9 +106,10 @@ impl FitOptions {
         within("learning_rate", self.learning_rate, &LEARNING_RATE)?;
         within("dropout", self.dropout, &DROPOUT)?;
         within("validation_share", self.validation_share, &VALIDATION_SHARE)?;
+        within("value_protection", self.value_protection, &VALUE_PROTECTION)?;
         let threads = checked_threads(self.threads)?;
         Ok(ValidFitOptions {
-            hidden_size: self.hidden_size,
+            hidden_size,
             layers: self.layers,
             epochs: self.epochs,
             batch_size: self.batch_size,
@@ -107,6 +119,7 @@ impl FitOptions {
             patience_steps: self.patience_steps,
             max_training_time: self.max_training_time,
             enforce_min_max: self.enforce_min_max,
+            value_protection: self.value_protection,
             seed: self.seed,
             threads,
         })
@@ -156,7 +169,7 @@ mod tests {
             "option `learning_rate` is NaN, expected 0.0000001 to 1"
         );
         let error = FitOptions {
-            hidden_size: 0,
+            hidden_size: Some(0),
             ..FitOptions::default()
         }
         .check()

@@ -46,8 +46,8 @@ pub struct EpochLoss {
 pub struct FitReport {
     /// Losses of both networks, each in the order of its epochs.
     pub losses: Vec<EpochLoss>,
-    /// The epoch of the sequence network whose weights were kept, counted from 1; 0 when none was run.
-    pub best_epoch: usize,
+    /// The epoch of the sequence network whose weights were kept, counted from 1: its last; 0 when none was run.
+    pub kept_epoch: usize,
     /// Epochs of the sequence network that were run.
     pub epochs: usize,
     /// Rows trained on and held out.
@@ -65,12 +65,13 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    /// The validation loss of the weights that were kept, in nats per row; none without validation.
+    /// The validation loss of the weights that were kept, in nats per row; none without validation. It lies above the
+    /// lowest of `losses`: training goes on past it, for the sake of what whole sequences look like.
     #[must_use]
-    pub fn best_validation_nats(&self) -> Option<f64> {
+    pub fn validation_nats(&self) -> Option<f64> {
         self.losses
             .iter()
-            .find(|loss| loss.stage == Stage::Sequence && loss.epoch == self.best_epoch)
+            .find(|loss| loss.stage == Stage::Sequence && loss.epoch == self.kept_epoch)
             .and_then(|loss| loss.validation_nats)
     }
 }

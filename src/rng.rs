@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Sampling,
     /// The keyed hash that guards training identifiers.
     IdentifierHash,
+    /// The draws of one given sequence's new rows.
+    Continuation,
 }
 
 /// A seed from which every stream is derived.

@@ -7,22 +7,23 @@
 
 mod context;
 mod draw;
+mod given;
 mod sequences;
 mod walk;
 
+pub(crate) use given::GivenRows;
 pub(crate) use sequences::{Decided, SampledSequences};
-use walk::Walk;
+use walk::{RowBuffer, Walk};
 
 use crate::encode::skip_score;
-use crate::history::{current_features, position_features};
+use crate::history::current_features;
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, HISTORY_FEATURES, Layout, NumberColumn, POSITION_FEATURES,
-    RowKind, RowSource, next_index,
+    CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, RowKind, RowSource, next_index,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
 use crate::model::dropout::Mode;
-use crate::model::inputs::{RowInputs, class_tensor, float_tensor};
+use crate::model::inputs::{class_tensor, float_tensor};
 use crate::model::sequence::{LstmState, SequenceNetwork, Slot};
 use crate::model::{ModelError, long};
 use crate::rng::{Purpose, Seed};
@@ -44,6 +45,15 @@ pub(crate) struct Request {
     pub(crate) last_index: f64,
     /// Context values given, by position in the layout's context, one a sequence.
     pub(crate) given: Vec<Option<GivenColumn>>,
+    /// Rows that the sequences go on from, their contexts given in full; none for new sequences.
+    pub(crate) given_rows: Option<GivenRows>,
+}
+
+impl Request {
+    /// Whether a sequence has the rows asked for, whatever the model or the table's end says.
+    fn decides_length(&self) -> bool {
+        self.length.is_some() || self.given_rows.is_some()
+    }
 }
 
 /// A context column's given values.
@@ -65,6 +75,8 @@ struct Chunk<'a> {
     networks: &'a Networks,
     layout: &'a Layout,
     request: &'a Request,
+    /// The number of its first sequence in the request.
+    first: usize,
     generators: Vec<ChaCha12Rng>,
     numbers: Vec<f32>,
     categories: Vec<u32>,
@@ -79,28 +91,42 @@ pub(crate) fn sample_chunk(
     range: Range<u64>,
 ) -> Result<SampledSequences, ModelError> {
     tch::no_grad(|| {
+        let mut chunk = Chunk::new(networks, layout, request, &range);
+        chunk.draw_context()?;
+        chunk.draw_rows()
+    })
+}
+
+impl<'a> Chunk<'a> {
+    fn new(
+        networks: &'a Networks,
+        layout: &'a Layout,
+        request: &'a Request,
+        range: &Range<u64>,
+    ) -> Chunk<'a> {
         let seed = Seed::new(Some(request.seed));
+        let purpose = match request.given_rows {
+            Some(_) => Purpose::Continuation,
+            None => Purpose::Sampling,
+        };
         let generators: Vec<ChaCha12Rng> = range
             .clone()
-            .map(|number| seed.numbered_stream(Purpose::Sampling, number))
+            .map(|number| seed.numbered_stream(purpose, number))
             .collect();
         let count = generators.len();
         let category_columns = context::category_columns(layout);
-        let mut chunk = Chunk {
+        let number_columns = layout.context.len() - category_columns;
+        Chunk {
             networks,
             layout,
             request,
+            first: usize::try_from(range.start).unwrap_or(0),
             generators,
-            numbers: vec![
-                0.0;
-                count * (layout.context.len() - category_columns) * CONTEXT_FEATURES
-            ],
+            numbers: vec![0.0; count * number_columns * CONTEXT_FEATURES],
             categories: vec![0; count * category_columns],
             context: Vec::new(),
-        };
-        chunk.draw_context(range)?;
-        chunk.draw_rows()
-    })
+        }
+    }
 }
 
 impl Chunk<'_> {
@@ -112,13 +138,13 @@ impl Chunk<'_> {
         let all_contexts = network.context(&self.context_inputs()?)?;
         let mut walks: Vec<Walk> = (0..self.sequences()).map(|row| self.walk(row)).collect();
         let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
-        let mut state =
-            LstmState::start(network.shape.sizes, long(walks.len()), self.networks.device)?;
+        let mut state = match &self.request.given_rows {
+            Some(given) => self.read(given, &mut walks, &all_contexts)?,
+            None => LstmState::start(network.shape.sizes, long(walks.len()), self.networks.device)?,
+        };
         let mut context = all_contexts.shallow_clone();
-        let mut step = 0;
         while !walks.is_empty() {
-            state = self.draw_row(&mut walks, &context, &state, step)?;
-            step += 1;
+            state = self.draw_row(&mut walks, &context, &state)?;
             for walk in &mut walks {
                 walk.is_over |= walk.rows >= walk.most_rows;
             }
@@ -148,13 +174,16 @@ impl Chunk<'_> {
         walks: &mut [Walk],
         context: &Tensor,
         state: &LstmState,
-        step: usize,
     ) -> Result<LstmState, ModelError> {
         let (networks, layout) = (self.networks, self.layout);
         let network = &networks.sequence;
         let rows = long(walks.len());
+        let mut buffer = RowBuffer::new(layout);
+        for walk in walks.iter() {
+            buffer.push(walk);
+        }
         let features = network.features(
-            &self.row_inputs(walks, step)?,
+            &buffer.inputs(networks.device)?,
             context.shallow_clone(),
             None,
         )?;
@@ -190,15 +219,7 @@ impl Chunk<'_> {
                     let outputs =
                         NumberOutputs::new(network, head, &before, &current, walks, slot, number)?;
                     head += 1 + usize::from(number.change.is_some());
-                    let features = self.draw_number(
-                        walks,
-                        column,
-                        slot,
-                        number,
-                        &outputs,
-                        is_gap && step == 0,
-                        is_gap,
-                    );
+                    let features = self.draw_number(walks, column, slot, number, &outputs, is_gap);
                     let features =
                         float_tensor(&features, &[rows, long(CURRENT_FEATURES)], networks.device)?;
                     let calendar = if is_gap {
@@ -221,47 +242,6 @@ impl Chunk<'_> {
             }
         }
         Ok(state)
-    }
-
-    fn row_inputs(&self, walks: &[Walk], step: usize) -> Result<RowInputs, ModelError> {
-        let (layout, device) = (self.layout, self.networks.device);
-        let rows = walks.len();
-        let categories = layout
-            .rows
-            .iter()
-            .filter(|column| matches!(column.kind, RowKind::Category(_)))
-            .count();
-        let number_width = (layout.rows.len() - categories) * HISTORY_FEATURES;
-        let mut history_numbers = vec![0.0; rows * number_width];
-        let mut history_categories = vec![0; rows * categories];
-        let mut position = Vec::with_capacity(rows * POSITION_FEATURES);
-        for (at, walk) in walks.iter().enumerate() {
-            walk.history.write(
-                layout,
-                &mut history_numbers[at * number_width..(at + 1) * number_width],
-                &mut history_categories[at * categories..(at + 1) * categories],
-            );
-            position.extend_from_slice(&position_features(
-                step,
-                walk.length,
-                layout,
-                walk.number - walk.start,
-            ));
-        }
-        Ok(RowInputs {
-            history_numbers: float_tensor(
-                &history_numbers,
-                &[long(rows), long(number_width)],
-                device,
-            )?,
-            history_categories: class_tensor(
-                history_categories.into_iter(),
-                &[long(rows), long(categories)],
-                device,
-            )?,
-            position: float_tensor(&position, &[long(rows), long(POSITION_FEATURES)], device)?,
-            calendar_before: self.calendar(walks)?,
-        })
     }
 
     /// Calendar features of each sequence's latest index.
@@ -287,10 +267,14 @@ impl Chunk<'_> {
         slot: usize,
         output: &HeadOutput,
     ) -> Vec<u32> {
+        let hidden = match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => codec.hidden_class(),
+            RowKind::Number(_) => None,
+        };
         let mut classes = Vec::with_capacity(walks.len());
         for (at, walk) in walks.iter_mut().enumerate() {
             let generator = &mut self.generators[walk.row];
-            let class = small(output.class(at, None, self.request.temperature, generator));
+            let class = small(output.class(at, hidden, self.request.temperature, generator));
             classes.push(class);
             if walk.is_over {
                 continue;
@@ -315,31 +299,36 @@ impl Chunk<'_> {
         slot: usize,
         number: &NumberColumn,
         outputs: &NumberOutputs,
-        is_absent: bool,
         is_gap: bool,
     ) -> Vec<f32> {
-        let decimals = if is_gap {
+        let index_decimals = if is_gap {
             self.layout.index_decimals()
         } else {
             None
         };
+        let median_gap = self.layout.index.as_ref().map_or(0.0, |i| i.median_gap);
+        // Gaps stay within what was seen whatever the user says, or time would run backwards.
+        let within_range = is_gap || self.request.within_range;
+        let temperature = self.request.temperature;
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
             let last = walk.history.last(slot);
+            let generator = &mut self.generators[walk.row];
+            let mut draw = || {
+                let drawn = outputs.draw(at, number, last, within_range, temperature, generator);
+                // A step from a given value near the largest float would leave all floats.
+                let restored = number.whole.restore(drawn, within_range);
+                restored.clamp(f64::MIN, f64::MAX)
+            };
+            // The first row has no gap.
+            let is_absent = is_gap && walk.rows == 0;
+            let decimals = index_decimals.filter(|_| walk.is_on_grid);
             let value = if is_absent {
                 f64::NAN
+            } else if is_gap && walk.is_at_last_given() {
+                given::rising_gap(walk.number, decimals, median_gap, draw)
             } else {
-                // Gaps stay within what was seen whatever the user says, or time would run backwards.
-                let within_range = is_gap || self.request.within_range;
-                let drawn = outputs.draw(
-                    at,
-                    number,
-                    last,
-                    within_range,
-                    self.request.temperature,
-                    &mut self.generators[walk.row],
-                );
-                number.whole.restore(drawn, within_range)
+                draw()
             };
             features.extend_from_slice(&current_features(value, last, &number.scale));
             if !is_absent {
@@ -352,7 +341,7 @@ impl Chunk<'_> {
                         && walk.rows >= walk.least_rows
                         && index.is_past_end(next);
                     past_table
-                        || (self.request.length.is_none()
+                        || (!self.request.decides_length()
                             && index.value(next) > self.request.last_index)
                 });
                 if !walk.is_over {
@@ -371,7 +360,7 @@ impl Chunk<'_> {
     fn gather(self, walks: Vec<Walk>) -> SampledSequences {
         let mut sampled = SampledSequences::empty(self.layout);
         for walk in walks {
-            sampled.lengths.push(walk.rows);
+            sampled.lengths.push(walk.rows - walk.given.len());
             sampled.index.extend(walk.index);
             for (all, own) in sampled.rows.iter_mut().zip(walk.columns) {
                 match (all, own) {
@@ -420,8 +409,13 @@ impl NumberOutputs {
                 &skip,
             )?);
         }
-        if walks.iter().any(by_change) {
-            let skip = vec![0.0; walks.len()];
+        if let Some(change) = &number.change
+            && walks.iter().any(by_change)
+        {
+            let skip: Vec<f32> = walks
+                .iter()
+                .map(|walk| skip_score(&change.step, walk.history.last_change(slot)))
+                .collect();
             outputs.change = Some(network.decoder.output(
                 head + 1,
                 &network.head(head + 1, before, current)?,

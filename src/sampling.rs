@@ -1,6 +1,6 @@
 //! What a user can ask of sampling.
 
-use crate::params::{LENGTH, OptionError, TEMPERATURE, within};
+use crate::params::{LENGTH, OptionError, STEPS, TEMPERATURE, within};
 use crate::report::SampleProgress;
 use std::sync::Arc;
 
@@ -110,6 +110,62 @@ impl SampleOptions {
         if let Some(length) = self.length {
             within("length", length, &LENGTH)?;
         }
+        if let Some(temperature) = self.temperature {
+            within("temperature", temperature, &TEMPERATURE)?;
+        }
+        Ok(())
+    }
+}
+
+/// How far to continue given sequences, and how: for
+/// [`ParSynthesizer::continue_sequences_with`](crate::ParSynthesizer::continue_sequences_with).
+///
+/// ```
+/// use parsynth::ContinueOptions;
+/// let options = ContinueOptions::steps(12).seed(7).temperature(0.9);
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ContinueOptions {
+    pub(crate) steps: usize,
+    pub(crate) seed: Option<u64>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) threads: Option<usize>,
+}
+
+impl ContinueOptions {
+    /// New rows of every sequence: `0..=10_000_000`.
+    pub fn steps(rows: usize) -> Self {
+        ContinueOptions {
+            steps: rows,
+            seed: None,
+            temperature: None,
+            threads: None,
+        }
+    }
+
+    /// Makes the result repeatable on CPU, whatever the number of threads; fresh randomness by default. Several seeds
+    /// give several possible futures of the same sequences.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// As [`SampleOptions::temperature`]: `0.01..=10.0`, default 1.
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Worker threads: `1..=1024`, default one a core. The result does not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Checks what has a range.
+    pub(crate) fn check(&self) -> Result<(), OptionError> {
+        within("steps", self.steps, &STEPS)?;
         if let Some(temperature) = self.temperature {
             within("temperature", temperature, &TEMPERATURE)?;
         }

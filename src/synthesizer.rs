@@ -5,7 +5,7 @@ use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
-use crate::layout::{ContextKind, ContextSource, Layout};
+use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout};
 use crate::metadata::Metadata;
 use crate::model::context::{ContextNetwork, ContextShape};
 use crate::model::parameters::Parameters;
@@ -23,6 +23,8 @@ use std::sync::{Mutex, mpsc};
 use std::time::Instant;
 use tch::Device;
 
+mod continuation;
+mod likelihood;
 mod persistence;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.
@@ -96,7 +98,7 @@ impl Model {
         }
     }
 
-    fn networks(&self) -> std::result::Result<Networks, ModelError> {
+    pub(crate) fn networks(&self) -> std::result::Result<Networks, ModelError> {
         tch::no_grad(|| {
             Ok(Networks {
                 context: ContextNetwork::new(&self.context_shape, &self.context)?,
@@ -265,14 +267,7 @@ impl ParSynthesizer {
                         codec
                             .class(code, labels)
                             .and_then(|class| u32::try_from(class).ok())
-                            .ok_or_else(|| Error::UnseenCategory {
-                                column: name.clone(),
-                                row,
-                                found: labels
-                                    .get(code as usize)
-                                    .map_or("missing".to_owned(), |label| format!("`{label}`")),
-                                known: listed(&codec.labels),
-                            })
+                            .ok_or_else(|| unseen_category(name, row, code, labels, codec))
                     };
                     GivenColumn::Classes(
                         codes.iter().enumerate().map(class).collect::<Result<_>>()?,
@@ -313,6 +308,7 @@ impl ParSynthesizer {
             within_range: self.options.enforce_min_max,
             last_index: self.schema.last_index(),
             given,
+            given_rows: None,
         };
         let sampled = self.sample_chunks(&request, options, sequences, threads)?;
         let decoding = Decoding {
@@ -447,8 +443,26 @@ fn refuse_repeated_keys(name: &str, values: &Values) -> Result<()> {
     Ok(())
 }
 
-fn listed(labels: &[Label]) -> String {
+fn unseen_category(
+    column: &str,
+    row: usize,
+    code: u32,
+    labels: &[Label],
+    codec: &CategoryCodec,
+) -> Error {
+    Error::UnseenCategory {
+        column: column.to_owned(),
+        row,
+        found: labels
+            .get(code as usize)
+            .map_or("missing".to_owned(), |label| format!("`{label}`")),
+        known: listed(codec),
+    }
+}
+
+fn listed(codec: &CategoryCodec) -> String {
     const MOST_LISTED: usize = 10;
+    let labels = &codec.labels;
     let mut names: Vec<String> = labels
         .iter()
         .take(MOST_LISTED)
@@ -456,6 +470,9 @@ fn listed(labels: &[Label]) -> String {
         .collect();
     if labels.len() > MOST_LISTED {
         names.push(format!("and {} more", labels.len() - MOST_LISTED));
+    }
+    if codec.has_hidden {
+        names.push("and some protected as rare".to_owned());
     }
     names.join(", ")
 }

@@ -4,6 +4,7 @@
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
 mod cells;
+mod continued;
 mod csv;
 mod dates;
 mod error;

@@ -1,25 +1,58 @@
 //! The two training tasks: which losses the context network and the sequence network are trained on.
-//! In: [`Encoded`] and a network's shape. Out: [`BatchLoss`]es for the trainer.
+//! In: [`Encoded`] and a network's shape. Out: [`BatchLoss`]es for the trainer, or the same losses unit by unit as
+//! log-likelihoods.
 
-use crate::encode::Encoded;
+use crate::encode::{Encoded, Targets};
 use crate::layout::{ContextSource, Layout, RowSource};
 use crate::model::ModelError;
 use crate::model::context::{ContextNetwork, ContextShape, visibility};
 use crate::model::decoder::TargetTensors;
 use crate::model::dropout::Mode;
 use crate::model::inputs::{
-    ContextInputs, CurrentInputs, Padding, RowInputs, log_density_sums, single_rows,
+    ContextInputs, CurrentInputs, Padding, RowInputs, log_density_sums, single_rows, to_doubles,
 };
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::sequence::{LstmState, SequenceNetwork, SequenceShape};
 use crate::report::Stage;
 use crate::train::{BatchLoss, Task};
 use std::ops::Range;
-use tch::{Device, Kind};
+use tch::{Device, Kind, Tensor};
 
 /// Longer sequences are trained in parts of this many rows, the LSTM's state carried over (truncated
 /// back-propagation through time, Williams and Peng 1990), so that memory does not grow with their length.
 const ROWS_PER_STEP: usize = 128;
+/// Contexts and rows that log-likelihoods are computed for at once: as many rows as a large training batch has.
+const CONTEXTS_AT_ONCE: usize = 256;
+const ROWS_AT_ONCE: usize = 4_096;
+
+/// The losses of one step of a batch, before they are summed.
+struct UnitLosses<'a> {
+    /// Negative log-likelihoods in nats, without log densities, `[heads, units]`
+    losses: Tensor,
+    targets: &'a Targets,
+    /// The matrix rows of the units, in order.
+    ranges: Vec<Range<usize>>,
+}
+
+impl UnitLosses<'_> {
+    fn batch_loss(&self) -> Result<BatchLoss, ModelError> {
+        Ok(BatchLoss {
+            sums: self.losses.f_sum_dim_intlist(1, false, Kind::Float)?,
+            log_densities: log_density_sums(self.targets, &self.ranges),
+            units: self.ranges.iter().map(ExactSizeIterator::len).sum(),
+        })
+    }
+
+    /// Writes the log-likelihood of each unit, in nats, to the unit's place.
+    fn write_nats(&self, nats: &mut [f64]) -> Result<(), ModelError> {
+        let losses = to_doubles(&self.losses.f_sum_dim_intlist(0, false, Kind::Double)?)?; // [units]
+        for (unit, loss) in self.ranges.iter().cloned().flatten().zip(losses) {
+            let densities = self.targets.log_density.row(unit);
+            nats[unit] = densities.iter().map(|&nats| f64::from(nats)).sum::<f64>() - loss;
+        }
+        Ok(())
+    }
+}
 
 /// Training of the context network.
 pub(crate) struct ContextTask<'a> {
@@ -29,11 +62,52 @@ pub(crate) struct ContextTask<'a> {
     pub(crate) device: Device,
 }
 
+impl ContextTask<'_> {
+    fn unit_losses(
+        &self,
+        parameters: &Parameters,
+        batch: &[usize],
+        mut mode: Mode<'_>,
+    ) -> Result<UnitLosses<'_>, ModelError> {
+        let network = ContextNetwork::new(&self.shape, parameters)?;
+        let context = &self.encoded.context;
+        let ranges = single_rows(batch);
+        let inputs = ContextInputs::new(context, batch, self.device)?;
+        let targets = TargetTensors::new(&context.targets, None, &ranges, self.device)?;
+        let generator = match &mut mode {
+            Mode::Train { generator, .. } => Some(&mut **generator),
+            Mode::Use => None,
+        };
+        let visible = visibility(batch.len(), self.shape.slots.len(), generator, self.device)?;
+        let hidden = network.hidden(&inputs, &visible, &mut mode)?;
+        Ok(UnitLosses {
+            losses: network.decoder.losses(&hidden, &targets)?,
+            targets: &context.targets,
+            ranges,
+        })
+    }
+
+    /// The log-likelihood of each sequence's context, in nats.
+    pub(crate) fn nats(&self, parameters: &Parameters) -> Result<Vec<f64>, ModelError> {
+        let sequences: Vec<usize> = (0..self.encoded.sequences()).collect();
+        let mut nats = vec![0.0; sequences.len()];
+        for batch in sequences.chunks(CONTEXTS_AT_ONCE) {
+            self.unit_losses(parameters, batch, Mode::Use)?
+                .write_nats(&mut nats)?;
+        }
+        Ok(nats)
+    }
+}
+
 impl Task for ContextTask<'_> {
     type Carry = ();
 
     fn stage(&self) -> Stage {
         Stage::Context
+    }
+
+    fn keeps_last(&self) -> bool {
+        false
     }
 
     fn plan(&self) -> Plan {
@@ -58,25 +132,9 @@ impl Task for ContextTask<'_> {
         batch: &[usize],
         _step: usize,
         _carry: &mut Option<()>,
-        mut mode: Mode<'_>,
+        mode: Mode<'_>,
     ) -> Result<BatchLoss, ModelError> {
-        let network = ContextNetwork::new(&self.shape, parameters)?;
-        let context = &self.encoded.context;
-        let ranges = single_rows(batch);
-        let inputs = ContextInputs::new(context, batch, self.device)?;
-        let targets = TargetTensors::new(&context.targets, None, &ranges, self.device)?;
-        let generator = match &mut mode {
-            Mode::Train { generator, .. } => Some(&mut **generator),
-            Mode::Use => None,
-        };
-        let visible = visibility(batch.len(), self.shape.slots.len(), generator, self.device)?;
-        let hidden = network.hidden(&inputs, &visible, &mut mode)?;
-        let losses = network.decoder.losses(&hidden, &targets)?;
-        Ok(BatchLoss {
-            sums: losses.f_sum_dim_intlist(1, false, Kind::Float)?,
-            log_densities: log_density_sums(&context.targets, &ranges),
-            units: batch.len(),
-        })
+        self.unit_losses(parameters, batch, mode)?.batch_loss()
     }
 }
 
@@ -104,6 +162,78 @@ impl SequenceTask<'_> {
             .take_while(|rows| !rows.is_empty())
             .collect()
     }
+
+    fn unit_losses(
+        &self,
+        parameters: &Parameters,
+        batch: &[usize],
+        step: usize,
+        carry: &mut Option<LstmState>,
+        mut mode: Mode<'_>,
+    ) -> Result<UnitLosses<'_>, ModelError> {
+        let network = SequenceNetwork::new(&self.shape, parameters)?;
+        let ranges = self.part(batch, step);
+        let lengths: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
+        let encoded = &self.encoded.rows;
+        let padding = Padding::new(&lengths, self.device)?;
+        let state = match carry.take() {
+            Some(state) => state.detach_first(padding.sequences)?,
+            None => LstmState::start(self.shape.sizes, padding.sequences, self.device)?,
+        };
+        let (hidden, state) = network.teacher_forced(
+            &ContextInputs::new(&self.encoded.context, &batch[..ranges.len()], self.device)?,
+            &RowInputs::new(encoded, &ranges, self.device)?,
+            &CurrentInputs::new(encoded, &ranges, self.device)?,
+            &padding,
+            &state,
+            &mut mode,
+        )?;
+        *carry = Some(state);
+        let targets =
+            TargetTensors::new(&encoded.targets, Some(&encoded.skip), &ranges, self.device)?;
+        Ok(UnitLosses {
+            losses: network.decoder.losses(&hidden, &targets)?,
+            targets: &encoded.targets,
+            ranges,
+        })
+    }
+
+    /// The log-likelihood of each row given its context and the rows before it, in nats.
+    pub(crate) fn nats(&self, parameters: &Parameters) -> Result<Vec<f64>, ModelError> {
+        let mut nats = vec![0.0; self.encoded.offsets.last().copied().unwrap_or(0)];
+        // Rows of nothing but ids have no head, and nothing to tell.
+        if self.shape.decoder.heads.is_empty() {
+            return Ok(nats);
+        }
+        for batch in self.batches() {
+            let mut carry = None;
+            for step in 0..self.steps(&batch) {
+                self.unit_losses(parameters, &batch, step, &mut carry, Mode::Use)?
+                    .write_nats(&mut nats)?;
+            }
+        }
+        Ok(nats)
+    }
+
+    /// All sequences, longest first, in batches of which no step has more than [`ROWS_AT_ONCE`] rows.
+    fn batches(&self) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.encoded.sequences()).collect();
+        order.sort_by_key(|&sequence| (std::cmp::Reverse(self.units(sequence)), sequence));
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        let mut room = 0;
+        for sequence in order {
+            let rows = self.units(sequence).min(ROWS_PER_STEP);
+            if rows > room {
+                batches.push(Vec::new());
+                room = ROWS_AT_ONCE;
+            }
+            room -= rows;
+            if let Some(batch) = batches.last_mut() {
+                batch.push(sequence);
+            }
+        }
+        batches
+    }
 }
 
 impl Task for SequenceTask<'_> {
@@ -111,6 +241,12 @@ impl Task for SequenceTask<'_> {
 
     fn stage(&self) -> Stage {
         Stage::Sequence
+    }
+
+    /// What whole sequences look like goes on being learned when single held-out rows no longer gain from it
+    /// (benches/fidelity/README.md measures both).
+    fn keeps_last(&self) -> bool {
+        true
     }
 
     fn plan(&self) -> Plan {
@@ -139,34 +275,10 @@ impl Task for SequenceTask<'_> {
         batch: &[usize],
         step: usize,
         carry: &mut Option<LstmState>,
-        mut mode: Mode<'_>,
+        mode: Mode<'_>,
     ) -> Result<BatchLoss, ModelError> {
-        let network = SequenceNetwork::new(&self.shape, parameters)?;
-        let ranges = self.part(batch, step);
-        let lengths: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
-        let encoded = &self.encoded.rows;
-        let padding = Padding::new(&lengths, self.device)?;
-        let state = match carry.take() {
-            Some(state) => state.detach_first(padding.sequences)?,
-            None => LstmState::start(self.shape.sizes, padding.sequences, self.device)?,
-        };
-        let (hidden, state) = network.teacher_forced(
-            &ContextInputs::new(&self.encoded.context, &batch[..ranges.len()], self.device)?,
-            &RowInputs::new(encoded, &ranges, self.device)?,
-            &CurrentInputs::new(encoded, &ranges, self.device)?,
-            &padding,
-            &state,
-            &mut mode,
-        )?;
-        *carry = Some(state);
-        let targets =
-            TargetTensors::new(&encoded.targets, Some(&encoded.skip), &ranges, self.device)?;
-        let losses = network.decoder.losses(&hidden, &targets)?;
-        Ok(BatchLoss {
-            sums: losses.f_sum_dim_intlist(1, false, Kind::Float)?,
-            log_densities: log_density_sums(&encoded.targets, &ranges),
-            units: lengths.iter().sum(),
-        })
+        self.unit_losses(parameters, batch, step, carry, mode)?
+            .batch_loss()
     }
 }
 
@@ -186,15 +298,21 @@ pub(crate) fn context_names(layout: &Layout, name: impl Fn(usize) -> String) -> 
         .collect()
 }
 
-/// The column name of each row head, as losses are reported.
-pub(crate) fn row_head_names(layout: &Layout, name: impl Fn(usize) -> String) -> Vec<String> {
+/// The name of each row column, as losses are reported.
+pub(crate) fn row_names(layout: &Layout, name: impl Fn(usize) -> String) -> Vec<String> {
     let of = |source| match source {
         RowSource::Gap => "(gap)".to_owned(),
         RowSource::Column(column) => name(column),
     };
+    layout.rows.iter().map(|column| of(column.source)).collect()
+}
+
+/// The column name of each row head.
+pub(crate) fn row_head_names(layout: &Layout, name: impl Fn(usize) -> String) -> Vec<String> {
+    let names = row_names(layout, name);
     layout
         .row_heads()
         .iter()
-        .map(|head| of(layout.rows[head.column].source))
+        .map(|head| names[head.column].clone())
         .collect()
 }

@@ -1,17 +1,18 @@
-//! Training: minibatches of similar lengths, Adam, clipping, decay, averaged weights, early stopping on held-out
-//! sequences with the best weights kept.
-//! In: a [`Task`] (a network, its encoded data, its loss). Out: the best weights and the losses on the way.
+//! Training: minibatches of similar lengths, Adam, clipping, averaged weights, and a learning rate that stays until
+//! held-out sequences no longer gain and then falls to 0.
+//! In: a [`Task`] (a network, its encoded data, its loss). Out: the weights to keep and the losses on the way.
 //!
 //! Everything is counted in optimizer steps and not in epochs alone, so that one rule serves a table of eighty
 //! sequences and one of fifty thousand.
 
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::{ModelError, dropout::Mode};
-use crate::params::ValidFitOptions;
+use crate::params::{SMALL_TABLE_ROWS, ValidFitOptions};
 use crate::report::{EpochLoss, FitProgress, Stage};
 use crate::rng::shuffle;
 use rand::rngs::ChaCha12Rng;
-use std::time::Instant;
+use std::ops::Range;
+use std::time::{Duration, Instant};
 use tch::nn::{OptimizerConfig, VarStore};
 use tch::{Device, Tensor};
 
@@ -21,19 +22,24 @@ const CLIP_NORM: f64 = 1.0;
 const AVERAGE: f64 = 0.98;
 /// Validation comes about every this many steps.
 const STEPS_PER_VALIDATION: usize = 20;
-/// The learning rate halves, and training stops, when there was no new best for so many epochs, so many steps, or
-/// such a share of the steps to the best, whichever is longest.
-const PATIENCE_EPOCHS: usize = 15;
-const DECAY_EPOCHS: usize = 5;
-const DECAY_OF_PATIENCE: f64 = 1.0 / 3.0;
+/// The learning rate begins to fall when there was no new best for so many epochs, so many steps (an option), or such
+/// a share of the steps to the best, whichever is longest.
+const PATIENCE_EPOCHS: usize = 3;
 const PATIENCE_OF_BEST: f64 = 0.5;
-const DECAY_OF_BEST: f64 = 0.15;
 /// On large tables epochs are long; patience in epochs goes up to this many steps.
 const MOST_PATIENCE_STEPS: usize = 3_000;
+/// It falls for as many steps as it took to the best, and for at least so many.
+const LEAST_FALL_STEPS: usize = 100;
+/// It begins to fall after this share of the most steps at the latest.
+const STEADY_SHARE: f64 = 0.6;
+/// Nor does it fall below this share, so that a run cut off by time has learned something.
+const LEAST_RATE: f64 = 0.01;
+/// Training takes at most so many steps or so many epochs, whichever is longer.
 const MOST_STEPS: usize = 4_000;
 const MOST_EPOCHS: usize = 300;
-/// Tables below this many rows train in smaller batches.
-const SMALL_TABLE_ROWS: usize = 6_000;
+/// The same where nothing is held out, so that nothing can say when to stop.
+const UNVALIDATED_STEPS: usize = 1_000;
+const UNVALIDATED_EPOCHS: usize = 20;
 /// A new best must be better by this, in nats per row.
 const LEAST_GAIN: f64 = 1e-4;
 const VALIDATION_BATCH: usize = 256;
@@ -84,6 +90,8 @@ pub(crate) trait Task {
     type Carry;
     fn stage(&self) -> Stage;
     fn plan(&self) -> Plan;
+    /// Whether the last weights are kept and not those of the lowest validation loss.
+    fn keeps_last(&self) -> bool;
     /// The name of the column of each head.
     fn head_columns(&self) -> Vec<String>;
     /// Rows of a sequence; 1 where sequences are the unit.
@@ -104,11 +112,11 @@ pub(crate) trait Task {
 /// How a training run went.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The best weights, in the plan's order.
+    /// The weights to keep, in the plan's order.
     pub(crate) weights: Vec<f32>,
     pub(crate) epochs: Vec<EpochLoss>,
     /// The epoch whose weights were kept, counted from 1; 0 when no epoch was run.
-    pub(crate) best_epoch: usize,
+    pub(crate) kept_epoch: usize,
 }
 
 /// Which sequences train and which are held out.
@@ -183,43 +191,68 @@ impl Sums {
     }
 }
 
-/// When to validate, decay and stop.
+/// When to validate, slow down and stop.
 struct Schedule {
     steps_per_epoch: usize,
     validate_every: usize,
     patience: usize,
-    decay: usize,
     most_epochs: usize,
-    deadline: Option<Instant>,
+    started: Instant,
+    most_time: Option<Duration>,
 }
 
 impl Schedule {
-    fn new(options: &ValidFitOptions, steps_per_epoch: usize) -> Schedule {
+    fn new(options: &ValidFitOptions, steps_per_epoch: usize, validates: bool) -> Schedule {
         let steps_per_epoch = steps_per_epoch.max(1);
-        let in_steps = |epochs: usize| (epochs * steps_per_epoch).min(MOST_PATIENCE_STEPS);
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a third of a count"
-        )]
-        let decay = (options.patience_steps as f64 * DECAY_OF_PATIENCE) as usize;
+        let (steps, epochs) = if validates {
+            (MOST_STEPS, MOST_EPOCHS)
+        } else {
+            (UNVALIDATED_STEPS, UNVALIDATED_EPOCHS)
+        };
         Schedule {
             steps_per_epoch,
             validate_every: STEPS_PER_VALIDATION.div_ceil(steps_per_epoch),
-            patience: options.patience_steps.max(in_steps(PATIENCE_EPOCHS)),
-            decay: decay.max(in_steps(DECAY_EPOCHS)),
+            patience: options
+                .patience_steps
+                .max((PATIENCE_EPOCHS * steps_per_epoch).min(MOST_PATIENCE_STEPS)),
             most_epochs: options
                 .epochs
-                .unwrap_or(MOST_EPOCHS.max(MOST_STEPS.div_ceil(steps_per_epoch))),
-            deadline: options
-                .max_training_time
-                .and_then(|most| Instant::now().checked_add(most)),
+                .unwrap_or(epochs.max(steps.div_ceil(steps_per_epoch))),
+            started: Instant::now(),
+            most_time: options.max_training_time,
         }
     }
 
-    fn is_late(&self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
+    fn most_steps(&self) -> usize {
+        self.most_epochs.saturating_mul(self.steps_per_epoch)
+    }
+
+    /// The share of the most time that has passed; 0 where time is not limited.
+    fn time_spent(&self) -> f64 {
+        self.most_time.map_or(0.0, |most| {
+            self.started.elapsed().as_secs_f64() / most.as_secs_f64().max(f64::MIN_POSITIVE)
+        })
+    }
+
+    /// What the learning rate is multiplied by at a step.
+    fn rate(&self, step: usize, fall: Option<&Range<usize>>) -> f64 {
+        let of_steps = fall.map_or(1.0, |fall| {
+            fall.end.saturating_sub(step) as f64 / fall.len().max(1) as f64
+        });
+        let of_time = (1.0 - self.time_spent()) / (1.0 - STEADY_SHARE);
+        of_steps.min(of_time).clamp(LEAST_RATE, 1.0)
+    }
+
+    /// The steps over which the rate falls to 0, if it is time to begin.
+    fn fall(&self, step: usize, best_step: Option<usize>) -> Option<Range<usize>> {
+        let most = self.most_steps();
+        if step >= share_of(most, STEADY_SHARE) {
+            return Some(step..most);
+        }
+        let best_step = best_step?;
+        let patience = self.patience.max(share_of(best_step, PATIENCE_OF_BEST));
+        (step - best_step >= patience)
+            .then(|| step..(step + best_step.max(LEAST_FALL_STEPS)).min(most))
     }
 }
 
@@ -255,26 +288,31 @@ impl<T: Task> Trainer<'_, T> {
         let schedule = Schedule::new(
             self.options,
             batches.iter().map(|batch| self.task.steps(batch)).sum(),
+            !self.split.validation.is_empty(),
         );
-        let started = Instant::now();
         // Without a head, as when rows hold nothing but ids, there is nothing to learn.
         let most_epochs = if self.task.head_columns().is_empty() {
             0
         } else {
             schedule.most_epochs
         };
-        let mut learning_rate = self.options.learning_rate;
         let mut outcome = Outcome {
             weights: start.to_vec(),
             epochs: Vec::new(),
-            best_epoch: 0,
+            kept_epoch: 0,
         };
-        let (mut step, mut best_step, mut decayed_step, mut best) = (0, 0, 0, f64::INFINITY);
+        let (mut step, mut best_step, mut best) = (0, None, f64::INFINITY);
+        let mut fall: Option<Range<usize>> = None;
         for epoch in 1..=most_epochs {
             let mut sums = Sums::new(self.task.head_columns().len());
-            for batch in self.batches(batch_size) {
+            let mut is_last = epoch == most_epochs;
+            'epoch: for batch in self.batches(batch_size) {
                 let mut carry = None;
                 for part in 0..self.task.steps(&batch) {
+                    fall = fall.or_else(|| schedule.fall(step, best_step));
+                    let learning_rate =
+                        self.options.learning_rate * schedule.rate(step, fall.as_ref());
+                    optimizer.set_lr(learning_rate);
                     let mode = Mode::Train {
                         dropout: self.options.dropout,
                         generator: &mut self.generator,
@@ -296,12 +334,14 @@ impl<T: Task> Trainer<'_, T> {
                     step += 1;
                     follow(&mut average, parameters.flat(), step)?;
                     sums.add(&values, &loss);
-                }
-                if schedule.is_late() {
-                    break;
+                    if schedule.time_spent() >= 1.0
+                        || fall.as_ref().is_some_and(|fall| step >= fall.end)
+                    {
+                        is_last = true;
+                        break 'epoch;
+                    }
                 }
             }
-            let is_last = epoch == schedule.most_epochs || schedule.is_late();
             let validates = !self.split.validation.is_empty()
                 && (epoch % schedule.validate_every == 0 || is_last);
             let validation = if validates {
@@ -312,42 +352,22 @@ impl<T: Task> Trainer<'_, T> {
             outcome
                 .epochs
                 .push(self.epoch_loss(epoch, &sums, validation.as_ref()));
-            self.report(&outcome, &schedule, started);
-            match validation.map(|sums| sums.mean()) {
-                // The first validated weights are kept even where the loss is infinite, as on a held-out rarity.
-                Some(loss) if loss < best - LEAST_GAIN || outcome.best_epoch == 0 => {
-                    (best, best_step, decayed_step) = (loss, step, step);
-                    outcome.best_epoch = epoch;
-                    outcome.weights = Vec::<f32>::try_from(average.f_to_device(Device::Cpu)?)?;
-                }
-                Some(_) => {
-                    if step - best_step.max(decayed_step)
-                        >= schedule.decay.max(share_of(best_step, DECAY_OF_BEST))
-                    {
-                        learning_rate /= 2.0;
-                        optimizer.set_lr(learning_rate);
-                        decayed_step = step;
-                    }
-                    if step - best_step
-                        >= schedule.patience.max(share_of(best_step, PATIENCE_OF_BEST))
-                    {
-                        break;
-                    }
-                }
-                None => {}
+            self.report(&outcome, &schedule);
+            let loss = validation.map(|sums| sums.mean());
+            let is_best = loss.is_some_and(|loss| loss < best - LEAST_GAIN);
+            // Without a finite loss so far, as on a held-out rarity, there is no better choice.
+            let is_first = loss.is_some() && best_step.is_none();
+            if is_best || is_first {
+                (best, best_step) = (loss.unwrap_or(best), Some(step));
             }
-            if is_last
-                || (self.split.validation.is_empty()
-                    && self.options.epochs.is_none()
-                    && step >= MOST_STEPS / 4)
-            {
+            let keeps_last = self.task.keeps_last() || self.split.validation.is_empty();
+            if is_best || is_first || (is_last && keeps_last) {
+                outcome.kept_epoch = epoch;
+                outcome.weights = Vec::<f32>::try_from(average.f_to_device(Device::Cpu)?)?;
+            }
+            if is_last {
                 break;
             }
-        }
-        if self.split.validation.is_empty() && step > 0 {
-            // Nothing is held out, so nothing can say which epoch was best: the last average stands.
-            outcome.weights = Vec::<f32>::try_from(average.f_to_device(Device::Cpu)?)?;
-            outcome.best_epoch = outcome.epochs.len();
         }
         Ok(outcome)
     }
@@ -508,7 +528,7 @@ impl<T: Task> Trainer<'_, T> {
         }
     }
 
-    fn report(&self, outcome: &Outcome, schedule: &Schedule, started: Instant) {
+    fn report(&self, outcome: &Outcome, schedule: &Schedule) {
         if let (Some(progress), Some(loss)) = (self.progress, outcome.epochs.last()) {
             progress(&FitProgress {
                 stage: loss.stage,
@@ -517,7 +537,7 @@ impl<T: Task> Trainer<'_, T> {
                 steps_per_epoch: schedule.steps_per_epoch,
                 training_nats: loss.training_nats,
                 validation_nats: loss.validation_nats,
-                elapsed: started.elapsed(),
+                elapsed: schedule.started.elapsed(),
             });
         }
     }

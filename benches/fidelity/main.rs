@@ -229,7 +229,7 @@ impl Bench<'_> {
 fn add_report(measures: &mut Measures, report: &FitReport) {
     measures.insert(results::FIT_SECS.to_owned(), report.fit_secs);
     measures.insert(results::EPOCHS.to_owned(), report.epochs as f64);
-    if let Some(nats) = report.best_validation_nats() {
+    if let Some(nats) = report.validation_nats() {
         measures.insert(results::HELD_OUT_NATS.to_owned(), nats);
     }
 }

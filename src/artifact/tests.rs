@@ -130,7 +130,7 @@ fn a_tensor_that_is_missing_extra_misshapen_or_no_number_is_refused() {
                 a.sequence.remove(0);
             },
         ),
-        ("weight `skip_gate`: missing", |a| {
+        ("weight `skip_gate_bias`: missing", |a| {
             a.context.pop();
         }),
         ("context network, weight `more`: no part", |a| {
@@ -294,7 +294,7 @@ fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
         ("`town`: its labels are not in order", |a| {
             category(&mut a.layout.context[1]).labels.reverse();
         }),
-        ("`town`: it has no class", |a| {
+        ("`town`: it has no class that can be drawn", |a| {
             category(&mut a.layout.context[1]).labels.clear();
         }),
         ("`size`: its smallest value is larger", |a| {

@@ -170,6 +170,7 @@ pub(super) enum LabelV1 {
 pub(super) struct CategoryCodecV1 {
     pub(super) labels: Vec<LabelV1>,
     pub(super) has_missing: bool,
+    pub(super) has_hidden: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -341,7 +342,7 @@ pub(super) struct EpochLossV1 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FitReportV1 {
     pub(super) losses: Vec<EpochLossV1>,
-    pub(super) best_epoch: u64,
+    pub(super) kept_epoch: u64,
     pub(super) epochs: u64,
     pub(super) rows: u64,
     pub(super) training_sequences: u64,
@@ -369,6 +370,7 @@ pub(super) struct FitOptionsV1 {
     pub(super) patience_steps: u64,
     pub(super) max_training_time: Option<DurationV1>,
     pub(super) enforce_min_max: bool,
+    pub(super) value_protection: u64,
     pub(super) seed: Option<u64>,
     pub(super) threads: u64,
 }

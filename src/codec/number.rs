@@ -16,6 +16,8 @@ mod quantile;
 pub(crate) use grid::Grid;
 pub(crate) use quantile::{KnotPlacement, QuantileMap};
 
+use crate::protection::Protection;
+
 /// How a value column is told apart from noise: all shares and counts below.
 const ATOMS_IF_AT_MOST_DISTINCT: usize = 20;
 const ATOM_SHARE: f64 = 0.02;
@@ -58,6 +60,8 @@ pub(crate) struct NumberOptions {
     /// The share of rows that repeat the row before; above 5 % "same" becomes a class.
     pub(crate) same_share: f64,
     pub(crate) placement: KnotPlacement,
+    /// Values are clipped by it, and values that are told exactly are seen in enough sequences.
+    pub(crate) protection: Protection,
 }
 
 /// Distinct values in order, how many rows hold each, and in how many sequences each is seen.
@@ -90,37 +94,65 @@ impl Distinct {
         }
         distinct
     }
+
+    /// The values that enough sequences share.
+    fn shared(&self, protection: Protection) -> Distinct {
+        let kept: Vec<usize> = (0..self.values.len())
+            .filter(|&at| !protection.hides(self.sequences[at]))
+            .collect();
+        Distinct {
+            values: kept.iter().map(|&at| self.values[at]).collect(),
+            rows: kept.iter().map(|&at| self.rows[at]).collect(),
+            sequences: kept.iter().map(|&at| self.sequences[at]).collect(),
+        }
+    }
 }
 
 impl NumberCodec {
     /// Learns from `values` (NaN is missing); `sequence` tells whose each value is.
     pub(crate) fn fit(values: &[f64], sequence: &[u32], options: NumberOptions) -> NumberCodec {
         let has_missing = values.iter().any(|v| v.is_nan());
-        let distinct = Distinct::count(values, sequence);
+        let values = &*options.protection.clip(values, sequence);
+        let mut distinct = Distinct::count(values, sequence);
         if distinct.values.is_empty() {
             return NumberCodec::all_missing();
+        }
+        let grid = Grid::fit(&distinct.values);
+        let resolution = grid.as_ref().map_or(0.0, Grid::resolution);
+        let several = sequence.windows(2).any(|pair| pair[0] != pair[1]);
+        // A value repeated along one sequence is no recurring value: evidence is counted in sequences.
+        let evidence = if several {
+            &distinct.sequences
+        } else {
+            &distinct.rows
+        };
+        let total: usize = distinct.rows.iter().sum();
+        let count = distinct.values.len();
+        let mut finite = count > ATOMS_IF_AT_MOST_DISTINCT
+            && is_finite_support(&distinct.values, evidence, resolution);
+        // Few distinct values are all there are, unless so few rows were seen that most came up once.
+        let mut is_short_list =
+            count == 1 || (count <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * count);
+        if options.protection.is_on() && (finite || is_short_list) {
+            let shared = distinct.shared(options.protection);
+            // A list needs a value, cells around supported values need two; without them the column is smooth.
+            is_short_list &= !shared.values.is_empty();
+            finite &= shared.values.len() >= 2;
+            if finite || is_short_list {
+                distinct = shared;
+            }
         }
         let Distinct {
             values: seen,
             rows,
             sequences,
         } = &distinct;
-        let total: usize = rows.iter().sum();
-        let grid = Grid::fit(seen);
-        let resolution = grid.as_ref().map_or(0.0, Grid::resolution);
-        let several = sequence.windows(2).any(|pair| pair[0] != pair[1]);
-        // A value repeated along one sequence is no recurring value: evidence is counted in sequences.
-        let evidence = if several { sequences } else { rows };
-        let finite =
-            seen.len() > ATOMS_IF_AT_MOST_DISTINCT && is_finite_support(seen, evidence, resolution);
-        // Few distinct values are all there are, unless so few rows were seen that most came up once.
-        let is_short_list =
-            seen.len() == 1 || (seen.len() <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * seen.len());
         let is_atom = |i: usize| {
             is_short_list
                 || (rows[i] as f64 >= ATOM_SHARE * total as f64
                     && rows[i] >= ATOM_COUNT
                     && (!several || sequences[i] >= ATOM_SEQUENCES)
+                    && !options.protection.hides(sequences[i])
                     && rows[i] as f64 >= ATOM_OVER_NEIGHBOURS * median_of_neighbours(rows, i))
         };
         let atom_flags: Vec<bool> = (0..seen.len()).map(is_atom).collect();

@@ -2,6 +2,9 @@
 //! logistics over normal scores.
 //! In: one hidden vector a head. Out: the exact negative log-likelihood of targets, or the numbers to draw from.
 //!
+//! Means start at the column's last score, by a share that the hidden vector decides row by row: a random walk keeps all
+//! of it, a drift over a shorter gap a part.
+//!
 //! A value that was rounded stands for an interval of scores, and a mixture of logistics gives an interval's
 //! probability in closed form (Salimans et al. 2017, PixelCNN++, eq. 2), so nothing is lost to jitter.
 
@@ -43,7 +46,8 @@ pub(crate) struct Decoder {
     wide: Vec<(Tensor, Tensor)>,
     mixture_weight: Tensor,
     mixture_bias: Tensor,
-    skip_gate: Tensor,
+    skip_gate_weight: Tensor,
+    skip_gate_bias: Tensor,
     /// 0 where a slot is a class, a large negative number where it is none; `[narrow heads, 1, classes]`
     class_slots: Tensor,
 }
@@ -131,7 +135,12 @@ impl DecoderShape {
             output,
         );
         plan.add("mixture_bias", &[mixed, 1, 3 * self.components], mixture);
-        plan.add("skip_gate", &[mixed], Start::Constant(0.0));
+        plan.add(
+            "skip_gate_weight",
+            &[mixed, self.width, 1],
+            Start::Constant(0.0),
+        );
+        plan.add("skip_gate_bias", &[mixed, 1, 1], Start::Constant(0.0));
     }
 
     fn class_slots(&self, device: Device) -> Result<Tensor, ModelError> {
@@ -170,7 +179,8 @@ impl Decoder {
             .iter()
             .map(|_| Ok((next()?, next()?)))
             .collect::<Result<_, ModelError>>()?;
-        let (mixture_weight, mixture_bias, skip_gate) = (next()?, next()?, next()?);
+        let (mixture_weight, mixture_bias) = (next()?, next()?);
+        let (skip_gate_weight, skip_gate_bias) = (next()?, next()?);
         let class_slots = shape.class_slots(narrow_weight.device())?;
         Ok(Decoder {
             shape: shape.clone(),
@@ -179,7 +189,8 @@ impl Decoder {
             wide,
             mixture_weight,
             mixture_bias,
-            skip_gate,
+            skip_gate_weight,
+            skip_gate_bias,
             class_slots,
         })
     }
@@ -239,8 +250,8 @@ impl Decoder {
         targets: &TargetTensors,
     ) -> Result<Tensor, ModelError> {
         let shape = &self.shape;
-        let outputs = self
-            .rows_of(hidden, &shape.mixed)?
+        let hidden = self.rows_of(hidden, &shape.mixed)?;
+        let outputs = hidden
             .f_matmul(&self.mixture_weight)?
             .f_add(&self.mixture_bias)?;
         let components = shape.components;
@@ -248,7 +259,10 @@ impl Decoder {
             .f_narrow(-1, 0, components)?
             .f_log_softmax(-1, Kind::Float)?;
         let skip = self.rows_of(&targets.skip, &shape.mixed)?.f_unsqueeze(-1)?;
-        let gate = self.skip_gate.f_sigmoid()?.f_view([-1, 1, 1])?;
+        let gate = hidden
+            .f_matmul(&self.skip_gate_weight)?
+            .f_add(&self.skip_gate_bias)?
+            .f_sigmoid()?; // [mixed, rows, 1]
         let means = outputs
             .f_narrow(-1, components, components)?
             .f_add(&skip.f_mul(&gate)?)?;
@@ -363,8 +377,11 @@ impl Decoder {
                 .f_matmul(&self.mixture_weight.f_select(0, at)?)?
                 .f_add(&self.mixture_bias.f_select(0, at)?)?;
             mixture = to_host(&outputs)?;
-            let gate = f64::try_from(self.skip_gate.f_select(0, at)?.f_sigmoid()?)?;
-            self.finish_mixture(&mut mixture, skip, gate);
+            let gate = hidden
+                .f_matmul(&self.skip_gate_weight.f_select(0, at)?)?
+                .f_add(&self.skip_gate_bias.f_select(0, at)?)?
+                .f_sigmoid()?;
+            self.finish_mixture(&mut mixture, skip, &to_host(&gate)?);
         }
         Ok(HeadOutput {
             classes,
@@ -373,12 +390,13 @@ impl Decoder {
         })
     }
 
-    /// Moves the means by the skip and clamps the log scales, as the loss does.
-    fn finish_mixture(&self, mixture: &mut [f32], skip: &[f32], gate: f64) {
+    /// Moves the means by the gated skip and clamps the log scales, as the loss does.
+    fn finish_mixture(&self, mixture: &mut [f32], skip: &[f32], gate: &[f32]) {
         let components = usize::try_from(self.shape.components).unwrap_or(1);
         #[allow(clippy::cast_possible_truncation, reason = "the network works in f32")]
-        let (gate, lowest, highest) = (gate as f32, LOG_SCALE.0 as f32, LOG_SCALE.1 as f32);
-        for (row, skip) in mixture.chunks_exact_mut(3 * components).zip(skip) {
+        let (lowest, highest) = (LOG_SCALE.0 as f32, LOG_SCALE.1 as f32);
+        let rows = mixture.chunks_exact_mut(3 * components);
+        for ((row, skip), gate) in rows.zip(skip).zip(gate) {
             for mean in &mut row[components..2 * components] {
                 *mean += gate * skip;
             }

@@ -87,6 +87,24 @@ impl LstmState {
         })
     }
 
+    /// The same with more sequences after those there are, `sequences` in all; they are before any row.
+    pub(crate) fn join(&self, sequences: i64) -> Result<LstmState, ModelError> {
+        let more = |state: &Tensor| -> Result<Tensor, ModelError> {
+            let [layers, present, hidden] = state.size()[..] else {
+                return Ok(state.shallow_clone());
+            };
+            let new = state.f_new_zeros(
+                [layers, (sequences - present).max(0), hidden],
+                (Kind::Float, state.device()),
+            )?;
+            Ok(Tensor::f_cat(&[state, &new], 1)?)
+        };
+        Ok(LstmState {
+            hidden: more(&self.hidden)?,
+            cell: more(&self.cell)?,
+        })
+    }
+
     /// The state of the first `sequences`, cut off from the steps that made it.
     pub(crate) fn detach_first(&self, sequences: i64) -> Result<LstmState, ModelError> {
         let cut = |state: &Tensor| state.f_detach()?.f_narrow(1, 0, sequences)?.f_contiguous();

@@ -11,6 +11,7 @@ use super::{Sizes, long};
 use crate::encode::{Encoded, encode};
 use crate::layout::{CURRENT_FEATURES, Layout};
 use crate::metadata::SdType;
+use crate::protection::Protection;
 use crate::rng::{Purpose, Seed, below, uniform};
 use crate::table::{ColumnSchema, Label, Role, Schema, SequenceTable, Storage, Values};
 use crate::tasks::{SequenceTask, row_head_names};
@@ -115,7 +116,7 @@ struct Fixture {
 
 fn fixture(lengths: &[usize]) -> Fixture {
     let (schema, table) = table(lengths);
-    let layout = Layout::fit(&table, &schema);
+    let layout = Layout::fit(&table, &schema, Protection::OFF);
     let encoded = encode(&table, &layout, schema.sequence_index());
     let shape = SequenceShape::new(&layout, SIZES);
     let parameters = parameters(&shape.plan());

@@ -9,7 +9,6 @@ use crate::model::inputs::{ContextInputs, class_tensor, float_tensor};
 use crate::model::sequence::Slot;
 use crate::model::{ModelError, long};
 use crate::table::Label;
-use std::ops::Range;
 
 /// How many context columns are categories.
 pub(super) fn category_columns(layout: &Layout) -> usize {
@@ -40,10 +39,10 @@ impl Chunk<'_> {
     }
 
     /// Takes in what is given, then draws the other context columns in order.
-    pub(super) fn draw_context(&mut self, range: Range<u64>) -> Result<(), ModelError> {
+    pub(super) fn draw_context(&mut self) -> Result<(), ModelError> {
         let layout = self.layout;
         let sequences = self.sequences();
-        let first = usize::try_from(range.start).unwrap_or(0);
+        let first = self.first;
         let mut known = vec![false; layout.context.len()];
         self.context = layout
             .context
@@ -93,10 +92,15 @@ impl Chunk<'_> {
         let request = self.request;
         let draws = self.generators.iter_mut().enumerate();
         match &self.layout.context[column].kind {
-            ContextKind::Category(_) => Decided::Classes(
+            ContextKind::Category(codec) => Decided::Classes(
                 draws
                     .map(|(row, generator)| {
-                        small(output.class(row, None, request.temperature, generator))
+                        small(output.class(
+                            row,
+                            codec.hidden_class(),
+                            request.temperature,
+                            generator,
+                        ))
                     })
                     .collect(),
             ),

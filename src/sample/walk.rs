@@ -1,15 +1,23 @@
-//! One sequence while it is sampled.
+//! One sequence while it is sampled, and what the network reads of it before its next row.
 
-use super::Chunk;
 use super::sequences::Decided;
-use crate::history::History;
-use crate::layout::{ContextSource, RowKind};
+use super::{Chunk, single};
+use crate::history::{History, position_features};
+use crate::layout::{
+    ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
+};
+use crate::model::inputs::{RowInputs, class_tensor, float_tensor};
+use crate::model::{ModelError, long};
 use crate::table::Label;
+use std::ops::Range;
+use tch::Device;
 
 /// One sequence while it is sampled.
 pub(super) struct Walk {
     /// Its place in the chunk.
     pub(super) row: usize,
+    /// The rows it goes on from, of those given; empty for a new sequence.
+    pub(super) given: Range<usize>,
     /// The length the network is told.
     pub(super) length: usize,
     pub(super) most_rows: usize,
@@ -19,11 +27,92 @@ pub(super) struct Walk {
     pub(super) start: f64,
     /// Index number of the latest row.
     pub(super) number: f64,
+    /// Given index numbers may lie between the decimals that new ones are rounded to.
+    pub(super) is_on_grid: bool,
     pub(super) history: History,
     pub(super) columns: Vec<Decided>,
     pub(super) index: Vec<f64>,
+    /// Rows so far, the given ones among them; `columns` and `index` hold the others.
     pub(super) rows: usize,
     pub(super) is_over: bool,
+}
+
+impl Walk {
+    /// Whether the next row is the first after given ones.
+    pub(super) fn is_at_last_given(&self) -> bool {
+        self.rows > 0 && self.rows == self.given.len()
+    }
+}
+
+/// What the network reads before a row, of as many walks as are pushed.
+pub(super) struct RowBuffer<'a> {
+    layout: &'a Layout,
+    categories: usize,
+    rows: usize,
+    history_numbers: Vec<f32>,
+    history_categories: Vec<u32>,
+    position: Vec<f32>,
+    calendar: Vec<f32>,
+}
+
+impl<'a> RowBuffer<'a> {
+    pub(super) fn new(layout: &'a Layout) -> RowBuffer<'a> {
+        let is_category = |kind: &RowKind| matches!(kind, RowKind::Category(_));
+        RowBuffer {
+            layout,
+            categories: layout.rows.iter().filter(|c| is_category(&c.kind)).count(),
+            rows: 0,
+            history_numbers: Vec::new(),
+            history_categories: Vec::new(),
+            position: Vec::new(),
+            calendar: Vec::new(),
+        }
+    }
+
+    fn number_width(&self) -> usize {
+        (self.layout.rows.len() - self.categories) * HISTORY_FEATURES
+    }
+
+    /// Appends what is to be read of a walk before its next row.
+    pub(super) fn push(&mut self, walk: &Walk) {
+        let (numbers, categories) = (self.history_numbers.len(), self.history_categories.len());
+        self.history_numbers
+            .resize(numbers + self.number_width(), 0.0);
+        self.history_categories
+            .resize(categories + self.categories, 0);
+        walk.history.write(
+            self.layout,
+            &mut self.history_numbers[numbers..],
+            &mut self.history_categories[categories..],
+        );
+        self.position.extend_from_slice(&position_features(
+            walk.rows,
+            walk.length,
+            self.layout,
+            walk.number - walk.start,
+        ));
+        if let Some(index) = &self.layout.index {
+            index.features(walk.number, |value| self.calendar.push(single(value)));
+        }
+        self.rows += 1;
+    }
+
+    /// The rows in the order in which they were pushed.
+    pub(super) fn inputs(self, device: Device) -> Result<RowInputs, ModelError> {
+        let rows = long(self.rows);
+        let number_width = long(self.number_width());
+        let calendar_width = long(self.layout.calendar_width());
+        Ok(RowInputs {
+            history_numbers: float_tensor(&self.history_numbers, &[rows, number_width], device)?,
+            history_categories: class_tensor(
+                self.history_categories.into_iter(),
+                &[rows, long(self.categories)],
+                device,
+            )?,
+            position: float_tensor(&self.position, &[rows, long(POSITION_FEATURES)], device)?,
+            calendar_before: float_tensor(&self.calendar, &[rows, calendar_width], device)?,
+        })
+    }
 }
 
 impl Chunk<'_> {
@@ -53,19 +142,28 @@ impl Chunk<'_> {
             .index
             .as_ref()
             .is_some_and(|index| index.is_censored);
+        let given = self.given_rows(row);
+        let given_index = |row: usize| self.request.given_rows.as_ref()?.index.get(row).copied();
+        let start = given_index(given.start).unwrap_or(start + time);
+        let is_on_grid = given.is_empty()
+            || given_index(given.end - 1)
+                .is_none_or(|last| next_index(last, 0.0, self.layout.index_decimals()) == last);
         Walk {
             row,
             length,
-            most_rows: match self.request.length {
-                Some(length) => length,
+            most_rows: match (&self.request.given_rows, self.request.length) {
+                (Some(rows), _) => given.len() + rows.steps,
+                (None, Some(length)) => length,
                 // Goes on until the table's time is over, within the lengths that were seen.
-                None if ends_with_table => self.layout.longest,
-                None => length,
+                (None, None) if ends_with_table => self.layout.longest,
+                (None, None) => length,
             },
+            given,
             least_rows: self.layout.shortest(),
-            stops_at_end: is_censored && self.request.length.is_none(),
-            start: start + time,
-            number: start + time,
+            stops_at_end: is_censored && !self.request.decides_length(),
+            start,
+            number: start,
+            is_on_grid,
             history: History::new(self.layout),
             columns: self
                 .layout

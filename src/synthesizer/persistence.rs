@@ -102,7 +102,7 @@ impl ParSynthesizer {
         })
     }
 
-    fn locked(&self) -> MutexGuard<'_, Model> {
+    pub(super) fn locked(&self) -> MutexGuard<'_, Model> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -76,7 +76,41 @@ impl SequenceTable {
             .collect()
     }
 
-    fn range(&self, sequence: usize) -> Range<usize> {
+    /// The number of the sequence that each row belongs to.
+    pub(crate) fn sequence_of_row(&self) -> Vec<u32> {
+        (0_u32..)
+            .zip(self.lengths())
+            .flat_map(|(sequence, length)| std::iter::repeat_n(sequence, length))
+            .collect()
+    }
+
+    /// Some of the sequences, with the cells of the wanted columns; the other columns come back empty.
+    pub(crate) fn part(
+        &self,
+        sequences: Range<usize>,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> SequenceTable {
+        let offsets = &self.offsets[sequences.start..=sequences.end];
+        let rows: Vec<usize> = (offsets[0]..offsets[sequences.len()]).collect();
+        SequenceTable {
+            offsets: offsets.iter().map(|row| row - offsets[0]).collect(),
+            columns: self
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(column, values)| {
+                    if is_wanted(column) {
+                        values.take(&rows)
+                    } else {
+                        Values::Numbers(Vec::new())
+                    }
+                })
+                .collect(),
+            row_numbers: rows.iter().map(|&row| self.row_numbers[row]).collect(),
+        }
+    }
+
+    pub(super) fn range(&self, sequence: usize) -> Range<usize> {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }
 
@@ -181,7 +215,7 @@ fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {
     Ok(())
 }
 
-fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, TableError> {
+pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, TableError> {
     frame
         .column(name)
         .map_err(|_| TableError::ColumnNotInFrame {

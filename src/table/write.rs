@@ -44,7 +44,7 @@ impl Schema {
     }
 }
 
-fn write(schema: &ColumnSchema, values: &Values) -> Result<Series, TableError> {
+pub(super) fn write(schema: &ColumnSchema, values: &Values) -> Result<Series, TableError> {
     match values {
         Values::Numbers(numbers) => write_numbers(schema, numbers),
         Values::Labels { codes, labels } => write_labels(schema, codes, labels),

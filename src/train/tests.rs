@@ -11,6 +11,7 @@ struct Pull {
     lengths: Vec<usize>,
     /// The loss becomes NaN after this many batches.
     breaks_after: usize,
+    keeps_last: bool,
     batches: Cell<usize>,
 }
 
@@ -21,6 +22,7 @@ impl Pull {
             targets,
             lengths,
             breaks_after: usize::MAX,
+            keeps_last: false,
             batches: Cell::new(0),
         }
     }
@@ -54,6 +56,10 @@ impl Task for Pull {
         let mut plan = Plan::default();
         plan.add("weight", &[1], Start::Constant(0.0));
         plan
+    }
+
+    fn keeps_last(&self) -> bool {
+        self.keeps_last
     }
 
     fn head_columns(&self) -> Vec<String> {
@@ -138,13 +144,13 @@ fn the_weights_that_held_out_sequences_liked_best_are_kept() {
         "kept {}",
         outcome.weights[0]
     ); // twenty steps of 0.01 lie between validations
-    assert!(outcome.best_epoch < outcome.epochs.len());
+    assert!(outcome.kept_epoch < outcome.epochs.len());
     let losses: Vec<f64> = outcome
         .epochs
         .iter()
         .filter_map(|epoch| epoch.validation_nats)
         .collect();
-    let best = outcome.epochs[outcome.best_epoch - 1]
+    let best = outcome.epochs[outcome.kept_epoch - 1]
         .validation_nats
         .expect("a validated epoch");
     assert!(losses.iter().all(|&loss| loss >= best - LEAST_GAIN));
@@ -161,7 +167,47 @@ fn without_held_out_sequences_training_ends_and_keeps_the_last_weights() {
         "kept {}",
         outcome.weights[0]
     ); // Adam settles within its rate
-    assert_eq!(outcome.epochs.len(), MOST_STEPS / 4);
+    assert_eq!(outcome.epochs.len(), UNVALIDATED_STEPS); // one batch an epoch
+}
+
+#[test]
+fn training_goes_on_past_the_lowest_loss_and_then_ends() {
+    let mut targets = vec![3.0; 60];
+    targets.extend([1.0; 4]);
+    let mut task = Pull::new(targets);
+    task.keeps_last = true;
+    let options = FitOptions {
+        learning_rate: 1e-2,
+        patience_steps: 100,
+        ..FitOptions::default()
+    };
+    let outcome = task.train(options, &split(0..60, 60..64)).expect("a run");
+    assert_eq!(outcome.kept_epoch, outcome.epochs.len());
+    // Adam moves by about its rate a step: to the lowest loss 100 steps or somewhat more for the average to follow,
+    // as many until patience ends, and as many at half the rate on average. Four batches are an epoch.
+    let steps = 4 * outcome.epochs.len();
+    assert!((300..500).contains(&steps), "{steps} steps");
+    assert!(
+        (2.0..3.0).contains(&outcome.weights[0]),
+        "kept {}",
+        outcome.weights[0]
+    );
+}
+
+#[test]
+fn the_learning_rate_stays_and_then_falls_to_nothing() {
+    let options = FitOptions {
+        epochs: Some(10),
+        ..FitOptions::default()
+    };
+    let schedule = Schedule::new(&options.check().expect("valid options"), 100, true);
+    assert_eq!(schedule.fall(599, None), None);
+    assert_eq!(schedule.fall(599, Some(400)), None); // patience is three epochs
+    assert_eq!(schedule.fall(599, Some(200)), Some(599..799));
+    assert_eq!(schedule.fall(600, None), Some(600..1000)); // epochs are running out
+    assert_eq!(schedule.rate(599, None), 1.0);
+    assert_eq!(schedule.rate(800, Some(&(600..1000))), 0.5);
+    assert_eq!(schedule.rate(1000, Some(&(600..1000))), LEAST_RATE);
 }
 
 #[test]
@@ -173,7 +219,7 @@ fn zero_epochs_keep_the_starting_weights() {
     };
     let outcome = task.train(options, &split(0..12, 12..16)).expect("a run");
     assert_eq!(
-        (outcome.weights, outcome.best_epoch, outcome.epochs.len()),
+        (outcome.weights, outcome.kept_epoch, outcome.epochs.len()),
         (vec![0.0], 0, 0)
     );
 }

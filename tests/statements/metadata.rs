@@ -225,7 +225,7 @@ fn losses_come_back_by_epoch_and_column_with_held_out_ones() {
         .find(|loss| loss.stage == Stage::Sequence)
         .unwrap();
     assert!(last.training_nats < first.training_nats);
-    assert!(report.best_epoch >= 1 && report.best_epoch <= 10);
+    assert!(report.kept_epoch >= 1 && report.kept_epoch <= 10);
 }
 
 #[test]

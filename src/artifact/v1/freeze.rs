@@ -157,10 +157,12 @@ impl From<&CategoryCodec> for CategoryCodecV1 {
         let CategoryCodec {
             labels,
             has_missing,
+            has_hidden,
         } = codec;
         CategoryCodecV1 {
             labels: labels.iter().map(LabelV1::from).collect(),
             has_missing: *has_missing,
+            has_hidden: *has_hidden,
         }
     }
 }
@@ -426,7 +428,7 @@ impl From<&FitReport> for FitReportV1 {
     fn from(report: &FitReport) -> Self {
         let FitReport {
             losses,
-            best_epoch,
+            kept_epoch,
             epochs,
             rows,
             training_sequences,
@@ -437,7 +439,7 @@ impl From<&FitReport> for FitReportV1 {
         } = report;
         FitReportV1 {
             losses: losses.iter().map(EpochLossV1::from).collect(),
-            best_epoch: *best_epoch as u64,
+            kept_epoch: *kept_epoch as u64,
             epochs: *epochs as u64,
             rows: *rows as u64,
             training_sequences: *training_sequences as u64,
@@ -462,6 +464,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
             patience_steps,
             max_training_time,
             enforce_min_max,
+            value_protection,
             seed,
             threads,
         } = options;
@@ -479,6 +482,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
                 nanoseconds: time.subsec_nanos(),
             }),
             enforce_min_max: *enforce_min_max,
+            value_protection: *value_protection as u64,
             seed: *seed,
             threads: *threads as u64,
         }

@@ -143,7 +143,7 @@ impl FitOptionsV1 {
             }
         };
         FitOptions {
-            hidden_size: count(self.hidden_size, place)?,
+            hidden_size: Some(count(self.hidden_size, place)?),
             layers: count(self.layers, place)?,
             epochs: optional(self.epochs)?,
             batch_size: optional(self.batch_size)?,
@@ -153,6 +153,7 @@ impl FitOptionsV1 {
             patience_steps: count(self.patience_steps, place)?,
             max_training_time,
             enforce_min_max: self.enforce_min_max,
+            value_protection: count(self.value_protection, place)?,
             seed: self.seed,
             threads: Some(count(self.threads, place)?),
         }
@@ -206,7 +207,7 @@ impl FitReportV1 {
         });
         Ok(FitReport {
             losses: losses.collect::<Result<_, Flaw>>()?,
-            best_epoch: count(self.best_epoch)?,
+            kept_epoch: count(self.kept_epoch)?,
             epochs: count(self.epochs)?,
             rows: count(self.rows)?,
             training_sequences: count(self.training_sequences)?,

@@ -5,6 +5,8 @@ use crate::codec::normal;
 
 /// Knots kept of an empirical distribution.
 pub(super) const MOST_KNOTS: usize = 2_000;
+/// Standard errors by which a smoothed map may leave the empirical distribution.
+const TOLERANCE: f64 = 0.5;
 
 /// A monotone map between values and standard normal scores, through the empirical distribution function.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +24,9 @@ pub(crate) struct QuantileMap {
 pub(crate) enum KnotPlacement {
     /// Half way between neighbours: mass flows into gaps of the data, as for a measured quantity.
     Midpoints,
+    /// Half way between neighbours, and only as many as the data can tell apart from a straight line: for a value that
+    /// each sequence has one of, whose exact place among the others would tell whose it is.
+    Smoothed,
     /// At half a grid step around each value: nothing falls where no value was seen, as between two seasons.
     Tight,
 }
@@ -46,7 +51,7 @@ impl QuantileMap {
                 (only.abs() * 1e-6).max(1e-6)
             };
             (knots, shares) = (vec![only - half, only + half], vec![0.0, 1.0]);
-        } else if support || (resolution > 0.0 && placement == KnotPlacement::Midpoints) {
+        } else if support || (resolution > 0.0 && placement != KnotPlacement::Tight) {
             for (i, &value) in distinct.iter().enumerate() {
                 let knot = match i {
                     0 if support => value - (distinct[1] - value) / 2.0,
@@ -82,7 +87,10 @@ impl QuantileMap {
                 below += count;
             }
         }
-        let (knots, shares) = thin(knots, shares);
+        let (mut knots, mut shares) = thin(knots, shares);
+        if placement == KnotPlacement::Smoothed && !support {
+            (knots, shares) = smooth(knots, shares, n);
+        }
         QuantileMap {
             knots,
             shares,
@@ -119,6 +127,34 @@ impl QuantileMap {
         );
         (self.value(end) + slope * (score - end)).clamp(f64::MIN, f64::MAX)
     }
+}
+
+/// Keeps the knots that lie further than [`TOLERANCE`] standard errors of their share from the straight line between
+/// those kept (Douglas and Peucker 1973, with the error of an empirical distribution function as the distance).
+fn smooth(knots: Vec<f64>, shares: Vec<f64>, n: f64) -> (Vec<f64>, Vec<f64>) {
+    let last = knots.len() - 1;
+    let mut is_kept = vec![false; knots.len()];
+    (is_kept[0], is_kept[last]) = (true, true);
+    let mut open = vec![(0, last)];
+    while let Some((left, right)) = open.pop() {
+        let slope = ratio(shares[right] - shares[left], knots[right] - knots[left]);
+        let distance = |at: usize| {
+            let line = shares[left] + slope * (knots[at] - knots[left]);
+            let variance = (shares[at] * (1.0 - shares[at])).max(1.0 / n) / n;
+            (line - shares[at]).abs() / variance.sqrt()
+        };
+        let furthest = (left + 1..right).max_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+        if let Some(at) = furthest.filter(|&at| distance(at) > TOLERANCE) {
+            is_kept[at] = true;
+            open.extend([(left, at), (at, right)]);
+        }
+    }
+    let pairs = knots.into_iter().zip(shares).zip(is_kept);
+    let (knots, shares) = pairs
+        .filter(|(_, kept)| *kept)
+        .map(|(pair, _)| pair)
+        .unzip();
+    thin(knots, shares)
 }
 
 /// Keeps at most [`MOST_KNOTS`] knots, evenly by rank, the outermost always.

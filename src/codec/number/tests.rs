@@ -4,6 +4,7 @@ use crate::rng::{Purpose, Seed, uniform};
 const PLAIN: NumberOptions = NumberOptions {
     same_share: 0.0,
     placement: KnotPlacement::Midpoints,
+    protection: Protection::OFF,
 };
 
 /// One sequence a value, so that evidence counts as it does in a table of many sequences.
@@ -182,6 +183,7 @@ fn a_start_never_falls_where_none_was_seen() {
     let values: Vec<f64> = (0..41).chain(200..241).map(f64::from).collect();
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
+        protection: Protection::OFF,
         same_share: 0.0,
         placement: KnotPlacement::Tight,
     };
@@ -199,6 +201,7 @@ fn knots_never_go_down_where_two_floats_stand_for_one_grid_point() {
     values.push(0.1 + 0.2);
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
+        protection: Protection::OFF,
         same_share: 0.0,
         placement: KnotPlacement::Tight,
     };
@@ -298,4 +301,37 @@ fn a_constant_column_has_no_deviation_however_its_mean_is_rounded() {
     assert_eq!(mean_and_deviation(&[86_400_000_000.0; 7]).1, 0.0);
     assert_eq!(mean_and_deviation(&[0.1; 13]).1, 0.0);
     assert!(mean_and_deviation(&[1e9, 1e9 + 1.0]).1 > 0.4);
+}
+
+#[test]
+fn a_smoothed_map_drops_what_chance_put_there_and_keeps_steps_and_gaps() {
+    let fit = |values: &[f64], placement| {
+        let distinct = Distinct::count(values, &vec![0; values.len()]);
+        QuantileMap::fit(&distinct.values, &distinct.rows, 0.0, false, placement)
+    };
+    // Two clouds far apart: a low-discrepancy sequence within each.
+    let values: Vec<f64> = (1..=500)
+        .map(|i| {
+            let share = (f64::from(i) * 0.618_033_988_75).fract();
+            if share < 0.3 { share } else { 10.0 + share }
+        })
+        .collect();
+    let exact = fit(&values, KnotPlacement::Midpoints);
+    let smoothed = fit(&values, KnotPlacement::Smoothed);
+    assert_eq!(exact.knots.len(), 500);
+    assert!(smoothed.knots.len() < 10, "{} knots", smoothed.knots.len());
+    // Nothing falls between the clouds but what lies in one step of the distribution function.
+    let between = |map: &QuantileMap| {
+        let share = |value| crate::codec::normal::distribution(map.score(value));
+        share(9.9) - share(0.4)
+    };
+    assert!(between(&smoothed) < 1.5 / 500.0, "{}", between(&smoothed));
+    let ends = |map: &QuantileMap| (map.knots[0], *map.knots.last().expect("knots"));
+    assert_eq!(ends(&smoothed), ends(&exact));
+    // Half a standard error of the share is at most 0.5 × 0.5 / √500.
+    for &value in &values {
+        let share = |map: &QuantileMap| crate::codec::normal::distribution(map.score(value));
+        let error = (share(&smoothed) - share(&exact)).abs();
+        assert!(error < 0.25 / 500_f64.sqrt() + 1e-6, "{error} at {value}");
+    }
 }

@@ -86,7 +86,7 @@ impl SequenceShape {
         long(POSITION_FEATURES) + self.calendar
     }
 
-    pub(super) fn lstm_input(&self) -> i64 {
+    pub(crate) fn lstm_input(&self) -> i64 {
         self.columns() * self.sizes.embedding + CONTEXT_WIDTH + self.place()
     }
 

@@ -20,8 +20,13 @@ impl CategoryCodecV1 {
         let codec = CategoryCodec {
             labels,
             has_missing: self.has_missing,
+            has_hidden: self.has_hidden,
         };
-        ensure(codec.classes() > 0, place, "it has no class")?;
+        ensure(
+            !codec.labels.is_empty() || codec.has_missing,
+            place,
+            "it has no class that can be drawn",
+        )?;
         ensure(
             u32::try_from(codec.classes()).is_ok_and(|classes| classes < u32::MAX),
             place,

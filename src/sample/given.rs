@@ -1,0 +1,137 @@
+//! Given rows: sequences are taken through them as in training, so that sampling goes on where they end.
+//! In: [`GivenRows`] and walks before their first row. Out: the walks after their last given row, and the LSTM's state.
+
+use super::Chunk;
+use super::sequences::Decided;
+use super::walk::{RowBuffer, Walk};
+use crate::layout::{Layout, RowKind, RowSource, next_index};
+use crate::model::dropout::Mode;
+use crate::model::sequence::LstmState;
+use crate::model::{ModelError, long};
+use std::cmp::Reverse;
+use std::ops::Range;
+use tch::Tensor;
+
+/// Rows of all sequences that lie encoded in memory at once, and of one sequence.
+const SEGMENT_CELLS: usize = 16_384;
+const SEGMENT_STEPS: usize = 128;
+/// Draws of a gap before the usual one is taken.
+const MOST_DRAWS: usize = 100;
+
+/// Rows that sequences go on from, and how far.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenRows {
+    /// New rows of each sequence, at least 1.
+    pub(crate) steps: usize,
+    /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
+    pub(crate) offsets: Vec<usize>,
+    /// One value a row, by position in the layout's rows; the gap of a first row means nothing.
+    pub(crate) rows: Vec<Decided>,
+    /// The index number of each row; empty without an index.
+    pub(crate) index: Vec<f64>,
+}
+
+impl Walk {
+    /// Takes in the next of the given rows.
+    fn read(&mut self, given: &GivenRows, layout: &Layout) {
+        let row = self.given.start + self.rows;
+        let (mut number_slot, mut category_slot) = (0, 0);
+        for (column, values) in layout.rows.iter().zip(&given.rows) {
+            match (&column.kind, values) {
+                (RowKind::Category(_), Decided::Classes(classes)) => {
+                    self.history.absorb_category(category_slot, classes[row]);
+                    category_slot += 1;
+                }
+                (RowKind::Number(number), Decided::Numbers(values)) => {
+                    if column.source != RowSource::Gap || self.rows > 0 {
+                        self.history
+                            .absorb_number(number_slot, values[row], &number.scale);
+                    }
+                    number_slot += 1;
+                }
+                _ => {}
+            }
+        }
+        if let Some(&number) = given.index.get(row) {
+            self.number = number;
+        }
+        self.rows += 1;
+    }
+}
+
+impl Chunk<'_> {
+    /// The given rows of a sequence of this chunk; an empty range where there are none.
+    pub(super) fn given_rows(&self, row: usize) -> Range<usize> {
+        match &self.request.given_rows {
+            Some(given) => given.offsets[self.first + row]..given.offsets[self.first + row + 1],
+            None => 0..0,
+        }
+    }
+
+    /// Takes the walks through their given rows, a segment at a time, and returns the state after them, in the order
+    /// of the walks. Longer sequences begin earlier, so that all reach their last given row together.
+    /// # Shapes
+    /// `contexts` `[walks, CONTEXT_WIDTH]`
+    pub(super) fn read(
+        &self,
+        given: &GivenRows,
+        walks: &mut [Walk],
+        contexts: &Tensor,
+    ) -> Result<LstmState, ModelError> {
+        let (network, device) = (&self.networks.sequence, self.networks.device);
+        let mut order: Vec<usize> = (0..walks.len()).collect();
+        order.sort_by_key(|&at| Reverse(walks[at].given.len()));
+        let places: Vec<i64> = order.iter().copied().map(long).collect();
+        let contexts = contexts.f_index_select(0, &Tensor::f_from_slice(&places)?.f_to(device)?)?;
+        let longest = order.first().map_or(0, |&at| walks[at].given.len());
+        let mut state = LstmState::start(network.shape.sizes, 0, device)?;
+        let mut done = 0;
+        while done < longest {
+            let begins = |&at: &usize| longest - walks[at].given.len();
+            let present = order.partition_point(|at| begins(at) <= done);
+            let until = order.get(present).map_or(longest, begins);
+            let steps = (until - done)
+                .min(SEGMENT_STEPS)
+                .min((SEGMENT_CELLS / present).max(1));
+            let mut buffer = RowBuffer::new(self.layout);
+            for _ in 0..steps {
+                for &at in &order[..present] {
+                    buffer.push(&walks[at]);
+                    walks[at].read(given, self.layout);
+                }
+            }
+            let context = contexts
+                .f_narrow(0, 0, long(present))?
+                .f_repeat([long(steps), 1])?;
+            let features = network.features(&buffer.inputs(device)?, context, None)?;
+            let input = network.lstm_input(&features, &mut Mode::Use)?;
+            let input = input.f_view([long(steps), long(present), -1])?;
+            state = network.lstm(&input, &state.join(long(present))?, false)?.1;
+            done += steps;
+        }
+        let mut back = vec![0; order.len()];
+        for (place, &at) in order.iter().enumerate() {
+            back[at] = long(place);
+        }
+        state.keep(&Tensor::f_from_slice(&back)?.f_to(device)?)
+    }
+}
+
+/// A gap that leads past the last given index, where ties may be all that the model knows: drawn until one does, else
+/// the usual one, or the smallest there is.
+pub(super) fn rising_gap(
+    number: f64,
+    decimals: Option<u32>,
+    usual: f64,
+    mut draw: impl FnMut() -> f64,
+) -> f64 {
+    let rises = |gap: &f64| next_index(number, *gap, decimals) > number;
+    (0..MOST_DRAWS)
+        .map(|_| draw())
+        .find(rises)
+        .or_else(|| [usual, 1.0].into_iter().find(rises))
+        .unwrap_or_else(|| number.next_up() - number)
+}
+
+#[cfg(test)]
+mod tests;

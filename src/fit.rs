@@ -71,7 +71,7 @@ impl ParSynthesizerBuilder {
         self
     }
 
-    /// Width of the LSTM: `1..=4096`; by default 64, and 128 from 6,000 rows on.
+    /// Width of the LSTM: `1..=4096`; by default 32, and 128 from 6,000 rows on.
     pub fn hidden_size(mut self, hidden_size: usize) -> Self {
         self.options.hidden_size = Some(hidden_size);
         self

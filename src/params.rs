@@ -57,7 +57,7 @@ impl Default for FitOptions {
 
 /// Tables below this many rows get a smaller network and smaller batches.
 pub(crate) const SMALL_TABLE_ROWS: usize = 6_000;
-const SMALL_HIDDEN_SIZE: usize = 64;
+const SMALL_HIDDEN_SIZE: usize = 32;
 pub(crate) const LARGE_HIDDEN_SIZE: usize = 128;
 pub(crate) const HIDDEN_SIZE: RangeInclusive<usize> = 1..=4096;
 pub(crate) const LAYERS: RangeInclusive<usize> = 1..=8;

@@ -508,6 +508,12 @@ fn a_history_between_the_grid_points_of_training_keeps_its_phase() {
     let frame = continued(&synthesizer, &history, 4);
     let expected = df!("k" => keys(&[7]), "t" => hours(30, 7)).unwrap();
     assert_same_cells(&frame, &expected);
+    let data = df!("k" => keys(&[4; 3]), "t" => [0.0, 1.0, 2.0, 3.0].repeat(3)).unwrap();
+    let columns = [("k", id()), ("t", Numerical)];
+    let synthesizer = untrained(&columns).fit(&data).unwrap();
+    let history = df!("k" => keys(&[2]), "t" => [7.25, 8.25]).unwrap();
+    let frame = continued(&synthesizer, &history, 3);
+    assert_eq!(reals(&frame, "t"), [7.25, 8.25, 9.25, 10.25, 11.25]);
 }
 
 #[test]
@@ -656,6 +662,30 @@ fn what_the_first_row_alone_says_is_known_rows_later() {
         states[10..14].iter().all(|state| is(state, "b")),
         "{states:?}"
     );
+}
+
+#[test]
+fn a_sequence_ends_with_its_last_new_row_and_not_before() {
+    // The last row of each sequence is marked, and nothing but its length tells when it comes.
+    let lengths: Vec<usize> = (0..80).map(|sequence| 3 + sequence % 6).collect();
+    let states: Vec<&str> = lengths
+        .iter()
+        .flat_map(|&length| (1..=length).map(move |row| if row == length { "last" } else { "on" }))
+        .collect();
+    let data = df!("k" => keys(&lengths), "state" => states).unwrap();
+    let synthesizer = untrained(&[("k", id()), ("state", Categorical)])
+        .learning_rate(0.01)
+        .epochs(30)
+        .fit(&data)
+        .unwrap();
+    let history = df!("k" => keys(&[1, 2]), "state" => ["on"; 3]).unwrap();
+    for steps in [2, 5] {
+        let frame = continued(&synthesizer, &history, steps);
+        let states = texts(&frame, "state");
+        let last = |row: usize| states[row].as_deref() == Some("last");
+        let marked: Vec<usize> = (0..frame.height()).filter(|&row| last(row)).collect();
+        assert_eq!(marked, [steps, steps + 1 + steps + 1], "{states:?}");
+    }
 }
 
 #[test]

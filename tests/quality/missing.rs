@@ -135,18 +135,18 @@ fn nan_counts_as_missing_and_leaves_the_mean_alone() {
     let k: Vec<i32> = (0..20).flat_map(|sequence| [sequence; 2]).collect();
     let v = [Some(1.0), Some(f64::NAN), None, Some(3.0)].repeat(10);
     let data = df!("k" => k, "v" => v).unwrap();
-    let synthesizer = keyed(&[("v", Numerical)]).epochs(20).fit(&data).unwrap();
+    let synthesizer = keyed(&[("v", Numerical)]).epochs(100).fit(&data).unwrap();
     let synthetic = sampled(&synthesizer, 500);
     assert_eq!(shape(&synthetic), shape(&data));
     let missing = synthetic.column("v").unwrap().null_count() as f64 / synthetic.height() as f64;
-    // Half of the cells by training; 1,000 cells: sampling error 1.6 points, the rest is for a short fit.
+    // Half of the cells by training; 1,000 cells: sampling error 1.6 points, the rest is for a fit of 200 steps.
     assert!((0.4..=0.6).contains(&missing), "{missing}");
     let found = numbers(&synthetic, "v");
     assert!(
         found.iter().all(|value| (1.0..=3.0).contains(value)),
         "a NaN, or out of range"
     );
-    // About 500 numbers that are 1 or 3: sampling error of the mean 0.045, the rest is for a short fit.
+    // About 500 numbers that are 1 or 3: sampling error of the mean 0.045, the rest is for a fit of 200 steps.
     assert!((mean(&found) - 2.0).abs() < 0.3, "{}", mean(&found));
 }
 

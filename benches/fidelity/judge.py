@@ -25,6 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 from sdmetrics.column_pairs import ContingencySimilarity, CorrelationSimilarity, InterRowMSAS, StatisticMSAS
+from sdmetrics.errors import ConstantInputError
 from sdmetrics.single_column import KSComplement, SequenceLengthSimilarity, TVComplement
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
@@ -157,7 +158,7 @@ def pairs(real: Sequences, synthetic: Sequences, columns: Columns) -> float:
     """Each two columns of a row, in [0, 1]: how alike Spearman's correlation of two numbers is; for other pairs 1 less
     the total variation of their joint table, numbers cut at the real tenths."""
     scores = [
-        CorrelationSimilarity.compute(real.frame[list(pair)], synthetic.frame[list(pair)], coefficient="Spearman")
+        correlations_alike(real.frame[list(pair)], synthetic.frame[list(pair)])
         for pair in combinations(columns.numbers, 2)
     ]
     classes = [{}, {}]
@@ -173,6 +174,16 @@ def pairs(real: Sequences, synthetic: Sequences, columns: Columns) -> float:
         if not set(pair) <= set(columns.numbers):
             scores.append(ContingencySimilarity.compute(of_real[list(pair)], of_synthetic[list(pair)]))
     return mean(scores)
+
+
+def correlations_alike(real: pd.DataFrame, synthetic: pd.DataFrame) -> float:
+    """1 less half the difference of Spearman's correlations of two columns, in [0, 1]. A column that does not vary has
+    none with any other, which counts as 0."""
+    try:
+        return CorrelationSimilarity.compute(real, synthetic, coefficient="Spearman")
+    except ConstantInputError:
+        of_real, of_synthetic = (side.corr("spearman").fillna(0).iloc[0, 1] for side in (real, synthetic))
+        return 1 - abs(of_real - of_synthetic) / 2
 
 
 def tenths(column: pd.Series) -> np.ndarray:
@@ -310,9 +321,7 @@ def number_features(table: Sequences, name: str) -> dict[str, pd.Series]:
     values = table.by_sequence(table[name])
     change = values.diff()
     product = change * table.by_sequence(change).shift(1)
-    statistics = {
-        statistic: values.agg(statistic) for statistic in ("mean", "std", "min", "max", "first", "last")
-    } | {
+    statistics = {statistic: values.agg(statistic) for statistic in ("mean", "std", "min", "max", "first", "last")} | {
         "missing": table.by_sequence(table[name].isna()).mean(),
         "mean change": table.by_sequence(change).mean(),
         "spread of change": table.by_sequence(change).std(),

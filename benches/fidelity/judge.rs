@@ -158,19 +158,16 @@ fn make_environment(venv: &Path) -> Result<(), String> {
     })
 }
 
-/// The last line of what a failed program said.
+/// What a failed program said, in one line: its last error, or else the beginning of its output.
 fn succeeded(output: &Output) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let last = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        text.lines()
-            .map(str::trim)
-            .rfind(|line| !line.is_empty())
-            .map(str::to_owned)
-    };
-    Err(last(&output.stderr)
-        .or_else(|| last(&output.stdout))
-        .unwrap_or_else(|| output.status.to_string()))
+    let (errors, said) = (
+        String::from_utf8_lossy(&output.stderr),
+        String::from_utf8_lossy(&output.stdout),
+    );
+    let spoken = |line: &&str| !line.trim().is_empty();
+    let line = errors.lines().rfind(spoken).or(said.lines().find(spoken));
+    Err(line.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned()))
 }

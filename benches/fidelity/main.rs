@@ -5,8 +5,8 @@
 //! cargo bench --bench fidelity -- --tables stores,pbc_visits --seeds 3
 //! ```
 //!
-//! In: `data/`. Out: one Markdown table on stdout, progress on stderr; samples and `results.json` under
-//! `target/fidelity/`. It takes minutes to hours, so neither `cargo test` nor a plain `cargo bench` runs it.
+//! In: `data/`. Out: one Markdown table on stdout, progress on stderr; samples and what they scored
+//! (`scores.json`, `halves.json`) under `target/fidelity/`. It takes minutes to hours, so neither `cargo test` nor a plain `cargo bench` runs it.
 //! `README.md` beside this file says how to read the scores.
 
 mod dataset;
@@ -43,7 +43,7 @@ struct Arguments {
     /// Fits random halves, and scores each against the half it saw and the half it did not see
     #[arg(long)]
     halves: bool,
-    /// Where samples and results.json are written [default: target/fidelity]
+    /// Where samples and their scores are written [default: target/fidelity]
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -95,12 +95,12 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         arguments.options
     );
     let table = if arguments.halves {
-        let measured = bench.each(arguments, |dataset| {
+        let measured = bench.each(arguments, "halves.json", |dataset| {
             bench.halves(dataset, arguments.seeds())
         })?;
         results::halves_table(&measured)
     } else {
-        let measured = bench.each(arguments, |dataset| {
+        let measured = bench.each(arguments, "scores.json", |dataset| {
             bench.scores(dataset, arguments.seeds())
         })?;
         results::scores_table(&measured)
@@ -117,18 +117,23 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures the tables in turn, and writes down what is known after each.
+    /// Measures the tables in turn, and writes all that is known to `file` after each.
     fn each<T: Serialize>(
         &self,
         arguments: &Arguments,
+        file: &str,
         measure: impl Fn(&Dataset) -> Result<T, Box<dyn Error>>,
     ) -> Result<Vec<T>, Box<dyn Error>> {
         let mut measured = Vec::new();
         for dataset in arguments.datasets() {
             measured.push(measure(dataset)?);
-            let file = serde_json::json!({ "options": self.options, "tables": measured });
-            let path = self.output.join("results.json");
-            std::fs::write(&path, format!("{file:#}\n"))
+            let known = serde_json::json!({
+                "first_seed": arguments.first_seed,
+                "options": self.options,
+                "tables": measured,
+            });
+            let path = self.output.join(file);
+            std::fs::write(&path, format!("{known:#}\n"))
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
         Ok(measured)

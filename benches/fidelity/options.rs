@@ -7,26 +7,36 @@ use std::fmt;
 
 /// The builder's options of these names, which say range and default; the crate refuses values outside.
 #[derive(Args, Serialize)]
+#[command(next_help_heading = "Options of the fit, by default the crate's")]
 pub(crate) struct FitOptions {
+    /// Width of the LSTM
     #[arg(long)]
     hidden_size: Option<usize>,
+    /// Layers of the LSTM
     #[arg(long)]
     layers: Option<usize>,
+    /// At most this many passes over the data
     #[arg(long)]
     epochs: Option<usize>,
+    /// Sequences in a minibatch
     #[arg(long)]
     batch_size: Option<usize>,
+    /// Adam's first learning rate
     #[arg(long)]
     learning_rate: Option<f64>,
+    /// Share of inputs and hidden units dropped in training
     #[arg(long)]
     dropout: Option<f64>,
+    /// Share of the sequences held out to tell when to stop
     #[arg(long)]
     validation_share: Option<f64>,
+    /// Optimizer steps without a gain after which training stops
     #[arg(long)]
     patience_steps: Option<usize>,
+    /// Threads of fit and sampling
     #[arg(long)]
     threads: Option<usize>,
-    /// Of sampling
+    /// Of sampling: below 1 keeps to what is likely
     #[arg(long)]
     temperature: Option<f64>,
 }

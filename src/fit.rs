@@ -111,7 +111,8 @@ impl ParSynthesizerBuilder {
     }
 
     /// Share of the sequences held out to tell when to stop: `0.0..=0.5`, default 0.1. At 0, and for a single
-    /// sequence, training runs 1,000 optimizer steps and at least 20 epochs, or as many as [`epochs`](Self::epochs) says.
+    /// sequence, training runs 60 epochs, but at least 1,000 optimizer steps and (beyond 20 epochs) at most 4,000,
+    /// or as many epochs as [`epochs`](Self::epochs) says.
     pub fn validation_share(mut self, validation_share: f64) -> Self {
         self.options.validation_share = validation_share;
         self

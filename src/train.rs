@@ -37,9 +37,12 @@ const LEAST_RATE: f64 = 0.01;
 /// Training takes at most so many steps or so many epochs, whichever is longer.
 const MOST_STEPS: usize = 4_000;
 const MOST_EPOCHS: usize = 300;
-/// The same where nothing is held out, so that nothing can say when to stop.
+/// Where nothing is held out nothing can say when to stop: at least so many steps and so many epochs, and up to more
+/// epochs while these take no more than [`MOST_STEPS`]. A long series needs them: what holds its level over weeks is
+/// learned last, and with fewer its samples wander off.
 const UNVALIDATED_STEPS: usize = 1_000;
 const UNVALIDATED_EPOCHS: usize = 20;
+const MOST_UNVALIDATED_EPOCHS: usize = 60;
 /// A new best must be better by this, in nats per row.
 const LEAST_GAIN: f64 = 1e-4;
 const VALIDATION_BATCH: usize = 256;
@@ -204,10 +207,13 @@ struct Schedule {
 impl Schedule {
     fn new(options: &ValidFitOptions, steps_per_epoch: usize, validates: bool) -> Schedule {
         let steps_per_epoch = steps_per_epoch.max(1);
-        let (steps, epochs) = if validates {
-            (MOST_STEPS, MOST_EPOCHS)
+        let in_epochs = |steps: usize| steps.div_ceil(steps_per_epoch);
+        let most_epochs = if validates {
+            MOST_EPOCHS.max(in_epochs(MOST_STEPS))
         } else {
-            (UNVALIDATED_STEPS, UNVALIDATED_EPOCHS)
+            UNVALIDATED_EPOCHS
+                .max(in_epochs(UNVALIDATED_STEPS))
+                .max(MOST_UNVALIDATED_EPOCHS.min(in_epochs(MOST_STEPS)))
         };
         Schedule {
             steps_per_epoch,
@@ -215,9 +221,7 @@ impl Schedule {
             patience: options
                 .patience_steps
                 .max((PATIENCE_EPOCHS * steps_per_epoch).min(MOST_PATIENCE_STEPS)),
-            most_epochs: options
-                .epochs
-                .unwrap_or(epochs.max(steps.div_ceil(steps_per_epoch))),
+            most_epochs: options.epochs.unwrap_or(most_epochs),
             started: Instant::now(),
             most_time: options.max_training_time,
         }

@@ -211,6 +211,16 @@ fn the_learning_rate_stays_and_then_falls_to_nothing() {
 }
 
 #[test]
+fn without_held_out_sequences_epochs_follow_from_the_steps_they_take() {
+    let options = FitOptions::default().check().expect("valid options");
+    let most = |steps_per_epoch| Schedule::new(&options, steps_per_epoch, false).most_epochs;
+    assert_eq!(most(1), 1_000);
+    assert_eq!(most(30), 60);
+    assert_eq!(most(80), 50); // 4,000 steps
+    assert_eq!(most(1_500), 20);
+}
+
+#[test]
 fn zero_epochs_keep_the_starting_weights() {
     let task = Pull::new(vec![3.0; 16]);
     let options = FitOptions {

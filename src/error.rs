@@ -45,7 +45,36 @@ pub enum Error {
         /// The values seen, or the first of them.
         known: String,
     },
-    /// Value protection leaves a column without anything that may be told.
+    /// A given category was never seen in training, or is one that value protection hides: which of the two, a model
+    /// does not know.
+    #[error(
+        "column `{column}`, row {row}: {found} is protected as rare, or was not seen in training; value_protection({protection}) leaves {known}"
+    )]
+    ProtectedCategory {
+        /// The context column.
+        column: String,
+        /// Row of the given frame, from 0.
+        row: usize,
+        /// The value given.
+        found: String,
+        /// The sequences that must share a value.
+        protection: usize,
+        /// The values that may come out, or the first of them.
+        known: String,
+    },
+    /// Value protection leaves a column of numbers without any.
+    #[error(
+        "column `{column}`: {sequences} sequences have a value, so value_protection({protection}) leaves none; lower it, or leave the column out"
+    )]
+    NumbersProtected {
+        /// The column.
+        column: String,
+        /// How many sequences have a value in it.
+        sequences: usize,
+        /// The sequences that must share a value.
+        protection: usize,
+    },
+    /// Value protection leaves a column without a category.
     #[error(
         "column `{column}`: each of its {categories} categories is seen in fewer than {protection} sequences, so value_protection({protection}) leaves none; lower it, merge categories, or leave the column out"
     )]

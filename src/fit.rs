@@ -2,14 +2,13 @@
 
 use crate::codec::identifier::IdentifierCodec;
 use crate::encode::encode;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::layout::Layout;
 use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
-use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions, within};
-use crate::protection::Protection;
+use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions};
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
@@ -20,6 +19,8 @@ use polars::frame::DataFrame;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::Device;
+
+mod protected;
 
 /// Columns with more categories than this are named in the report's warnings.
 const MANY_CATEGORIES: usize = 500;
@@ -144,12 +145,16 @@ impl ParSynthesizerBuilder {
     /// A category seen in fewer sequences is learned as "one of the rare" together with the others and never comes out.
     /// Numbers, and so starts, gaps and lengths, are clipped to the extreme of the sequence whose extreme ranks at this
     /// place, so that at least so many sequences reach each bound; of numbers that are told exactly, because the column
-    /// takes few values, those seen in fewer sequences go to the nearest that more share. What is protected is not
-    /// in a saved model either, but for the categories that belong to a polars `Enum`'s own dtype and the last value of
-    /// the sequence index. [`FitReport::warnings`] tells how much was protected in which column.
+    /// takes few values, those seen in fewer sequences go to the nearest that more share. A fit is refused when there
+    /// are fewer sequences than that, or when nothing of a column may be told. What is protected is not in a saved
+    /// model either, but for the categories that belong to a polars `Enum`'s own dtype. [`FitReport::warnings`] tells
+    /// how much was protected in which column.
     ///
     /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
-    /// combination of common values may still come out.
+    /// combination of common values may still come out, and so may numbers between the bounds that one sequence alone
+    /// had. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
+    /// one. With [`enforce_min_max_values(false)`](Self::enforce_min_max_values) sampled values go on past the bounds,
+    /// and gap after gap an index may pass the last it may tell; what lies there is made up, not learned.
     pub fn value_protection(mut self, sequences: usize) -> Self {
         self.options.value_protection = sequences;
         self
@@ -182,7 +187,8 @@ impl ParSynthesizerBuilder {
     /// Learns from a table of sequences, in any row order and chunking.
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) for an option outside its range,
-    /// [`Error::AllProtected`](crate::Error::AllProtected) for a column that value protection leaves without a category,
+    /// [`Error::AllProtected`](crate::Error::AllProtected) and [`Error::NumbersProtected`](crate::Error::NumbersProtected)
+    /// for a column of which value protection leaves nothing,
     /// [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
     /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
@@ -190,13 +196,16 @@ impl ParSynthesizerBuilder {
         let is_size_given = self.options.hidden_size.is_some();
         let mut options = self.options.check()?;
         usable(self.device)?;
-        let schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
-        let table = SequenceTable::from_frame(data, &schema)?;
+        let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
+        let mut table = SequenceTable::from_frame(data, &schema)?;
         if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
             options.hidden_size = LARGE_HIDDEN_SIZE;
         }
         let seed = Seed::new(options.seed);
-        let layout = protected_layout(&table, &schema, options.value_protection)?;
+        if protected::move_bases(&mut schema, &table, options.value_protection) {
+            table = SequenceTable::from_frame(data, &schema)?;
+        }
+        let layout = protected::layout(&table, &schema, options.value_protection)?;
         let training = Training {
             table: &table,
             schema: &schema,
@@ -369,31 +378,6 @@ pub(crate) fn sizes(options: &ValidFitOptions) -> Sizes {
     }
 }
 
-/// Fits the codecs, to values that enough sequences share.
-fn protected_layout(table: &SequenceTable, schema: &Schema, sequences: usize) -> Result<Layout> {
-    // More sequences than there are share nothing.
-    within(
-        "value_protection",
-        sequences,
-        &(1..=table.sequences().max(1)),
-    )?;
-    let layout = Layout::fit(table, schema, Protection::new(sequences));
-    for (column, codec) in layout.categories(schema.sequence_index()) {
-        if codec.labels.is_empty() && codec.has_hidden {
-            return Err(Error::AllProtected {
-                column: schema.columns[column].name.clone(),
-                categories: match &table.columns[column] {
-                    Values::Labels { labels, .. } => labels.len(),
-                    // Times of day of the starts.
-                    Values::Numbers(_) => table.sequences(),
-                },
-                protection: sequences,
-            });
-        }
-    }
-    Ok(layout)
-}
-
 fn warnings(
     schema: &Schema,
     table: &SequenceTable,
@@ -414,41 +398,7 @@ fn warnings(
             _ => None,
         })
         .collect();
-    for (column, codec) in layout.categories(None) {
-        if let (Values::Labels { labels, .. }, true) = (&table.columns[column], codec.has_hidden) {
-            warnings.push(format!(
-                "column `{}`: {} of {} categories are seen in fewer than {value_protection} sequences and never come out",
-                schema.columns[column].name,
-                labels.len() - codec.labels.len(),
-                labels.len()
-            ));
-        }
-    }
-    let protection = Protection::new(value_protection);
-    if protection.is_on() {
-        let sequence = table.sequence_of_row();
-        for (column, values) in schema.columns.iter().zip(&table.columns) {
-            let Values::Numbers(values) = values else {
-                continue;
-            };
-            if column.role == Role::SequenceIndex {
-                continue;
-            }
-            let clipped = protection.clip(values, &sequence);
-            let beyond = clipped
-                .iter()
-                .zip(values)
-                .filter(|(kept, value)| !value.is_nan() && kept != value);
-            match beyond.count() {
-                0 => {}
-                cells => warnings.push(format!(
-                    "column `{}`: {cells} of {} values lie beyond the {value_protection} most extreme sequences and are clipped",
-                    column.name,
-                    values.len()
-                )),
-            }
-        }
-    }
+    warnings.extend(protected::warnings(schema, table, layout, value_protection));
     warnings
 }
 

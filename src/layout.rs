@@ -11,6 +11,7 @@ use crate::codec::number::{
 use crate::metadata::SdType;
 use crate::protection::Protection;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
+use std::borrow::Cow;
 
 /// History features of a number column: see `history.rs`.
 pub(crate) const HISTORY_FEATURES: usize = 8;
@@ -195,7 +196,12 @@ impl Layout {
                     base: schema.columns[column].base,
                     step: schema.columns[column].step,
                 });
-            IndexCodec::fit(numbers(&table.columns[column]), &table.offsets, unit)
+            IndexCodec::fit(
+                numbers(&table.columns[column]),
+                &table.offsets,
+                unit,
+                protection,
+            )
         });
         let numbers_of_index =
             schema
@@ -309,22 +315,17 @@ impl Layout {
         self.context.iter().enumerate().map(head).collect()
     }
 
-    /// The category columns of the table with their codecs; with `index`, the starts' times of day as that column's.
-    pub(crate) fn categories(
-        &self,
-        index: Option<usize>,
-    ) -> impl Iterator<Item = (usize, &CategoryCodec)> {
-        let context = self.context.iter().filter_map(move |column| {
-            let source = match column.source {
-                ContextSource::Column(source) => Some(source),
-                ContextSource::TimeOfDay => index,
-                _ => None,
-            };
-            match &column.kind {
-                ContextKind::Category(codec) => Some((source?, codec)),
-                ContextKind::Number { .. } => None,
-            }
-        });
+    /// The category columns of the table with their codecs.
+    pub(crate) fn categories(&self) -> impl Iterator<Item = (usize, &CategoryCodec)> {
+        let context =
+            self.context
+                .iter()
+                .filter_map(|column| match (column.source, &column.kind) {
+                    (ContextSource::Column(source), ContextKind::Category(codec)) => {
+                        Some((source, codec))
+                    }
+                    _ => None,
+                });
         let rows = self
             .rows
             .iter()
@@ -333,6 +334,24 @@ impl Layout {
                 _ => None,
             });
         context.chain(rows)
+    }
+
+    /// The codec of all values of a column of the table, if it is one of numbers.
+    pub(crate) fn number_codec(&self, column: usize) -> Option<&NumberCodec> {
+        let context = self.context.iter().find_map(|context| match &context.kind {
+            ContextKind::Number { codec, .. } => {
+                (context.source == ContextSource::Column(column)).then_some(codec)
+            }
+            ContextKind::Category(_) => None,
+        });
+        context.or_else(|| {
+            self.rows.iter().find_map(|row| match &row.kind {
+                RowKind::Number(number) => {
+                    (row.source == RowSource::Column(column)).then_some(&number.whole)
+                }
+                RowKind::Category(_) => None,
+            })
+        })
     }
 
     /// How many calendar features an index number has; 0 without an index.
@@ -415,17 +434,22 @@ fn fit_context_number(
 ) -> ContextKind {
     let sequence = numbered(values);
     let values = &*protection.clip(values, &sequence);
-    ContextKind::Number {
-        codec: NumberCodec::fit(
-            values,
-            &sequence,
-            NumberOptions {
-                same_share: 0.0,
-                placement,
-                protection,
-            },
-        ),
-        scale: NumberScale::fit(values, 0.0, placement),
+    let options = NumberOptions {
+        same_share: 0.0,
+        placement,
+        protection,
+    };
+    let codec = NumberCodec::fit(values, &sequence, options);
+    let scale = NumberScale::fit(&told(&codec, values, protection), 0.0, placement);
+    ContextKind::Number { codec, scale }
+}
+
+/// The values that the scale of a column may be made of: with protection, those that are listed where all are.
+fn told<'v>(codec: &NumberCodec, values: &'v [f64], protection: Protection) -> Cow<'v, [f64]> {
+    if protection.is_on() {
+        Cow::Owned(values.iter().map(|&value| codec.listed(value)).collect())
+    } else {
+        Cow::Borrowed(values)
     }
 }
 
@@ -517,12 +541,12 @@ fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> Num
             sequence.push(number);
         }
     }
-    if gaps.is_empty() {
-        // Every sequence has one row; one that is asked to be longer goes on by one unit a row.
-        gaps.push(1.0);
-        sequence.push(0);
+    let mut gaps = protection.clip(&gaps, &sequence).into_owned();
+    let mut protection = protection;
+    if gaps.iter().all(|gap| gap.is_nan()) {
+        // Every sequence that may be told of has one row; one that is asked to be longer goes on by one unit a row.
+        (gaps, sequence, protection) = (vec![1.0], vec![0], Protection::OFF);
     }
-    let gaps = protection.clip(&gaps, &sequence);
     let repeats = gaps
         .windows(2)
         .zip(sequence.windows(2))
@@ -541,13 +565,14 @@ fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> Num
         .filter(|(_, s)| s[0] == s[1])
         .map(|(g, _)| g[1] - g[0])
         .collect();
+    let whole = NumberCodec::fit(&gaps, &sequence, options);
     NumberColumn {
         scale: NumberScale::fit(
-            &gaps,
+            &told(&whole, &gaps, protection),
             mean_and_deviation(&changes).1,
             KnotPlacement::Midpoints,
         ),
-        whole: NumberCodec::fit(&gaps, &sequence, options),
+        whole,
         change: None,
     }
 }
@@ -607,6 +632,7 @@ fn fit_number_column(
             }
         }
     }
+    let steps = (protection.clip(&steps.0, &steps.1), steps.1);
     let changes: Vec<f64> = steps.0.iter().copied().filter(|v| !v.is_nan()).collect();
     let same = changes.iter().filter(|&&d| d == 0.0).count();
     let options = NumberOptions {
@@ -629,7 +655,7 @@ fn fit_number_column(
     };
     NumberColumn {
         scale: NumberScale::fit(
-            values,
+            &told(&whole, values, protection),
             mean_and_deviation(&changes).1,
             KnotPlacement::Midpoints,
         ),

@@ -11,7 +11,7 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    #[cfg(test)]
+    /// Protects nothing.
     pub(crate) const OFF: Protection = Protection { sequences: 1 };
 
     /// For values that at least so many sequences must share.
@@ -49,11 +49,19 @@ impl Protection {
         holders.into_iter().map(|count| self.hides(count)).collect()
     }
 
-    /// The values, those beyond the k-th most extreme sequence moved to that sequence's extreme; NaN stays. Rows of a
-    /// sequence lie together.
+    /// How many sequences have a value that is not NaN. Rows of a sequence lie together.
+    pub(crate) fn holders(values: &[f64], sequence: &[u32]) -> usize {
+        extremes(values, sequence).len()
+    }
+
+    /// The values, those beyond the k-th most extreme sequence moved to that sequence's extreme; NaN stays, and is all
+    /// that is left where fewer sequences than that have a value. Rows of a sequence lie together.
     pub(crate) fn clip<'v>(self, values: &'v [f64], sequence: &[u32]) -> Cow<'v, [f64]> {
-        let Some((low, high)) = self.bounds(values, sequence) else {
+        if !self.is_on() {
             return Cow::Borrowed(values);
+        }
+        let Some((low, high)) = self.bounds(values, sequence) else {
+            return Cow::Owned(vec![f64::NAN; values.len()]);
         };
         Cow::Owned(
             values
@@ -70,27 +78,17 @@ impl Protection {
     }
 
     fn bounds(self, values: &[f64], sequence: &[u32]) -> Option<(f64, f64)> {
-        if !self.is_on() {
+        let (mut lows, mut highs): (Vec<f64>, Vec<f64>) =
+            extremes(values, sequence).into_iter().unzip();
+        if self.hides(lows.len()) {
             return None;
         }
-        let mut extremes: Vec<(f64, f64)> = Vec::new();
-        let mut owner = None;
-        for (&value, &sequence) in values.iter().zip(sequence) {
-            if value.is_nan() {
-                continue;
-            }
-            match extremes.last_mut().filter(|_| owner == Some(sequence)) {
-                Some((low, high)) => (*low, *high) = (low.min(value), high.max(value)),
-                None => extremes.push((value, value)),
-            }
-            owner = Some(sequence);
-        }
-        let (mut lows, mut highs): (Vec<f64>, Vec<f64>) = extremes.into_iter().unzip();
         lows.sort_unstable_by(f64::total_cmp);
         highs.sort_unstable_by(f64::total_cmp);
-        // With fewer sequences than that, all but the least extreme are too extreme.
-        let rank = self.sequences.min(lows.len()).checked_sub(1)?;
-        let (low, high) = (lows[rank], highs[highs.len() - 1 - rank]);
+        let (low, high) = (
+            lows[self.sequences - 1],
+            highs[highs.len() - self.sequences],
+        );
         if low <= high {
             return Some((low, high));
         }
@@ -98,6 +96,23 @@ impl Protection {
         let middle = highs[highs.len() / 2];
         Some((middle, middle))
     }
+}
+
+/// Smallest and largest value of each sequence that has one.
+fn extremes(values: &[f64], sequence: &[u32]) -> Vec<(f64, f64)> {
+    let mut extremes: Vec<(f64, f64)> = Vec::new();
+    let mut owner = None;
+    for (&value, &sequence) in values.iter().zip(sequence) {
+        if value.is_nan() {
+            continue;
+        }
+        match extremes.last_mut().filter(|_| owner == Some(sequence)) {
+            Some((low, high)) => (*low, *high) = (low.min(value), high.max(value)),
+            None => extremes.push((value, value)),
+        }
+        owner = Some(sequence);
+    }
+    extremes
 }
 
 #[cfg(test)]
@@ -137,6 +152,13 @@ mod tests {
     fn sequences_that_do_not_overlap_leave_one_value() {
         let clipped = Protection::new(3).clip(&[1.0, 5.0, 9.0], &[0, 1, 2]);
         assert_eq!(&*clipped, [5.0, 5.0, 5.0]);
-        assert!(Protection::new(3).clip(&[f64::NAN], &[0])[0].is_nan());
+    }
+
+    #[test]
+    fn values_that_too_few_sequences_have_go_missing() {
+        let (values, sequence) = ([1.0, f64::NAN, 5.0, f64::NAN], [0, 0, 1, 2]);
+        assert_eq!(Protection::holders(&values, &sequence), 2);
+        let clipped = Protection::new(3).clip(&values, &sequence);
+        assert!(clipped.iter().all(|value| value.is_nan()), "{clipped:?}");
     }
 }

@@ -215,8 +215,8 @@ impl ParSynthesizer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     /// # Errors
-    /// [`Error::Table`] for a column that is no context column, [`Error::UnseenCategory`] and
-    /// [`Error::UnseenMissing`] for values that training never saw, [`Error::RepeatedKey`].
+    /// [`Error::Table`] for a column that is no context column, [`Error::UnseenCategory`],
+    /// [`Error::ProtectedCategory`] and [`Error::UnseenMissing`] for values that training never saw or hides, [`Error::RepeatedKey`].
     pub fn sample_sequential_columns(&self, context: &DataFrame) -> Result<DataFrame> {
         self.sample_sequential_columns_with(context, &SampleOptions::per_context_row())
     }
@@ -267,7 +267,7 @@ impl ParSynthesizer {
                         codec
                             .class(code, labels)
                             .and_then(|class| u32::try_from(class).ok())
-                            .ok_or_else(|| unseen_category(name, row, code, labels, codec))
+                            .ok_or_else(|| self.unseen_category(name, row, code, labels, codec))
                     };
                     GivenColumn::Classes(
                         codes.iter().enumerate().map(class).collect::<Result<_>>()?,
@@ -290,6 +290,33 @@ impl ParSynthesizer {
             });
         }
         Ok((given, identifiers))
+    }
+
+    /// Why a given category cannot be taken.
+    fn unseen_category(
+        &self,
+        column: &str,
+        row: usize,
+        code: u32,
+        labels: &[Label],
+        codec: &CategoryCodec,
+    ) -> Error {
+        let (column, known) = (column.to_owned(), listed(codec));
+        match labels.get(code as usize) {
+            Some(label) if codec.has_hidden => Error::ProtectedCategory {
+                column,
+                row,
+                found: format!("`{label}`"),
+                protection: self.options.value_protection,
+                known,
+            },
+            label => Error::UnseenCategory {
+                column,
+                row,
+                found: label.map_or("missing".to_owned(), |label| format!("`{label}`")),
+                known,
+            },
+        }
     }
 
     fn run(
@@ -443,23 +470,6 @@ fn refuse_repeated_keys(name: &str, values: &Values) -> Result<()> {
     Ok(())
 }
 
-fn unseen_category(
-    column: &str,
-    row: usize,
-    code: u32,
-    labels: &[Label],
-    codec: &CategoryCodec,
-) -> Error {
-    Error::UnseenCategory {
-        column: column.to_owned(),
-        row,
-        found: labels
-            .get(code as usize)
-            .map_or("missing".to_owned(), |label| format!("`{label}`")),
-        known: listed(codec),
-    }
-}
-
 fn listed(codec: &CategoryCodec) -> String {
     const MOST_LISTED: usize = 10;
     let labels = &codec.labels;
@@ -470,9 +480,6 @@ fn listed(codec: &CategoryCodec) -> String {
         .collect();
     if labels.len() > MOST_LISTED {
         names.push(format!("and {} more", labels.len() - MOST_LISTED));
-    }
-    if codec.has_hidden {
-        names.push("and some protected as rare".to_owned());
     }
     names.join(", ")
 }

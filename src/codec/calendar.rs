@@ -2,6 +2,7 @@
 //! In: raw index values (units since the column's base). Out: index numbers, calendar features, and raw values again.
 
 use super::number::{KnotPlacement, NumberScale};
+use crate::protection::Protection;
 use chrono::{Datelike, Months, NaiveDate};
 
 const DAY_SECONDS: f64 = 86_400.0;
@@ -97,7 +98,7 @@ pub(crate) struct IndexCodec {
     /// Level and distribution of the time since the start of a sequence.
     pub(crate) elapsed: NumberScale,
     pub(crate) longest_elapsed: f64,
-    /// The last index number of the table.
+    /// The last index number of the table, as far as it may be told.
     pub(crate) last: f64,
     pub(crate) median_gap: f64,
     /// A good part of the sequences ends because the table's time ends.
@@ -106,7 +107,12 @@ pub(crate) struct IndexCodec {
 
 impl IndexCodec {
     /// Learns from raw index values, sequence by sequence (`offsets`), each in rising order.
-    pub(crate) fn fit(values: &[f64], offsets: &[usize], unit: Option<TimeUnit>) -> IndexCodec {
+    pub(crate) fn fit(
+        values: &[f64],
+        offsets: &[usize],
+        unit: Option<TimeUnit>,
+        protection: Protection,
+    ) -> IndexCodec {
         let months = unit.and_then(|unit| MonthGrid::fit(values, unit));
         let mut codec = IndexCodec {
             unit,
@@ -130,21 +136,35 @@ impl IndexCodec {
             .iter()
             .flat_map(|rows| rows.iter().map(|v| v - rows[0]))
             .collect();
-        let mut gaps: Vec<f64> = sequences
+        let (owners, gap_owners): (Vec<u32>, Vec<u32>) = (
+            owners(&sequences, |rows| rows.len()),
+            owners(&sequences, |rows| rows.len().saturating_sub(1)),
+        );
+        let gaps: Vec<f64> = sequences
             .iter()
             .flat_map(|rows| rows.windows(2).map(|pair| pair[1] - pair[0]))
             .collect();
+        let mut gaps = protection.clip(&gaps, &gap_owners).into_owned();
+        gaps.retain(|gap| !gap.is_nan());
         gaps.sort_unstable_by(f64::total_cmp);
+        let elapsed = protection.clip(&elapsed, &owners);
+        let told = protection.clip(&numbers, &owners);
         codec.median_gap = gaps.get(gaps.len() / 2).copied().unwrap_or(0.0);
         codec.longest_elapsed = elapsed.iter().copied().fold(0.0, f64::max);
-        codec.last = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        codec.scale = NumberScale::fit(&numbers, 0.0, KnotPlacement::Midpoints);
+        codec.last = told.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        codec.scale = NumberScale::fit(&told, 0.0, KnotPlacement::Midpoints);
         codec.elapsed = NumberScale::fit(&elapsed, 0.0, KnotPlacement::Midpoints);
         codec.splits_time_of_day = unit.is_some_and(|unit| {
             let mut times: Vec<f64> = starts.iter().map(|&v| unit.time_of_day(v)).collect();
             times.sort_unstable_by(f64::total_cmp);
+            let mut shared = times
+                .chunk_by(|a, b| a == b)
+                .map(|same| !protection.hides(same.len()));
+            let is_any_shared = shared.any(|is_shared| is_shared);
             times.dedup();
-            codec.months.is_none() && (2..=MOST_TIMES_OF_DAY).contains(&times.len())
+            codec.months.is_none()
+                && (2..=MOST_TIMES_OF_DAY).contains(&times.len())
+                && is_any_shared
         });
         let at_end = sequences
             .iter()
@@ -153,7 +173,7 @@ impl IndexCodec {
         let share = at_end as f64 / sequences.len().max(1) as f64;
         // One sequence always holds the table's last index; that alone says nothing.
         codec.is_censored = codec.median_gap > 0.0 && at_end > 1 && (0.05..0.95).contains(&share);
-        codec.cycles = codec.fit_cycles(&numbers);
+        codec.cycles = codec.fit_cycles(&told);
         codec
     }
 
@@ -290,6 +310,14 @@ impl IndexCodec {
     }
 }
 
+/// The number of the sequence that each of `count` values of a sequence belongs to.
+fn owners(sequences: &[&[f64]], count: impl Fn(&[f64]) -> usize) -> Vec<u32> {
+    (0_u32..)
+        .zip(sequences)
+        .flat_map(|(number, rows)| std::iter::repeat_n(number, count(rows)))
+        .collect()
+}
+
 impl Cycle {
     /// Share of the period gone, in 0..1.
     fn phase(&self, number: f64) -> f64 {
@@ -375,7 +403,7 @@ mod tests {
             ["2020-01-31", "2020-02-29", "2021-02-28"],
         ] {
             let values: Vec<f64> = days.iter().map(|d| day(d)).collect();
-            let codec = IndexCodec::fit(&values, &[0, 3], Some(DAYS));
+            let codec = IndexCodec::fit(&values, &[0, 3], Some(DAYS), Protection::OFF);
             assert!(codec.months.is_some());
             assert_eq!(codec.number(values[1]) - codec.number(values[0]), 1.0);
             for value in values {
@@ -392,13 +420,13 @@ mod tests {
             step: 1,
         };
         let values: Vec<f64> = (0..100).map(|i| f64::from(i) * 3600.0).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(hourly));
+        let codec = IndexCodec::fit(&values, &[0, 100], Some(hourly), Protection::OFF);
         assert_eq!(
             codec.cycles.iter().map(|c| c.period).collect::<Vec<_>>(),
             [DAY_SECONDS]
         );
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(DAYS));
+        let codec = IndexCodec::fit(&values, &[0, 100], Some(DAYS), Protection::OFF);
         assert_eq!(
             codec.cycles.iter().map(|c| c.period).collect::<Vec<_>>(),
             [7.0]
@@ -408,11 +436,13 @@ mod tests {
     #[test]
     fn sequences_that_stop_with_the_table_are_censored() {
         let early_and_late: Vec<f64> = vec![0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0];
-        assert!(IndexCodec::fit(&early_and_late, &[0, 3, 8, 10], None).is_censored);
+        assert!(
+            IndexCodec::fit(&early_and_late, &[0, 3, 8, 10], None, Protection::OFF).is_censored
+        );
         let one_is_last = &early_and_late[..8];
-        assert!(!IndexCodec::fit(one_is_last, &[0, 3, 8], None).is_censored);
+        assert!(!IndexCodec::fit(one_is_last, &[0, 3, 8], None, Protection::OFF).is_censored);
         let all_at_end: Vec<f64> = vec![0.0, 1.0, 2.0, 0.0, 1.0, 2.0];
-        assert!(!IndexCodec::fit(&all_at_end, &[0, 3, 6], None).is_censored);
+        assert!(!IndexCodec::fit(&all_at_end, &[0, 3, 6], None, Protection::OFF).is_censored);
     }
 
     #[test]
@@ -431,8 +461,8 @@ mod tests {
             .map(|i| 1_000_000.0 + f64::from(i) * 3600.0)
             .collect();
         let shifted: Vec<f64> = values.iter().map(|v| v - 1_000_000.0).collect();
-        let a = IndexCodec::fit(&values, &[0, 100], Some(plain));
-        let b = IndexCodec::fit(&shifted, &[0, 100], Some(moved));
+        let a = IndexCodec::fit(&values, &[0, 100], Some(plain), Protection::OFF);
+        let b = IndexCodec::fit(&shifted, &[0, 100], Some(moved), Protection::OFF);
         assert!((a.cycles[0].phase(values[5]) - b.cycles[0].phase(shifted[5])).abs() < 1e-9); // f64
         assert_eq!(
             a.unit.map(|u| u.time_of_day(values[5])),
@@ -448,7 +478,7 @@ mod tests {
             step: 86_400_000_000_000,
         };
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(nanoseconds));
+        let codec = IndexCodec::fit(&values, &[0, 100], Some(nanoseconds), Protection::OFF);
         assert_eq!(nanoseconds.date(31.0), "2000-02-01".parse().ok());
         assert_eq!(
             nanoseconds.value_of_date("2000-02-01".parse().expect("a date")),

@@ -179,6 +179,18 @@ impl NumberCodec {
         }
     }
 
+    /// A value as it may be told: where all values are listed, the nearest of them.
+    pub(crate) fn listed(&self, value: f64) -> f64 {
+        let list = match &self.continuous {
+            Some(_) => &self.support,
+            None => &self.atoms,
+        };
+        match nearest(list, value) {
+            Some(at) if !value.is_nan() => list[at],
+            _ => value,
+        }
+    }
+
     /// A column in which no value was ever seen: its one class is "missing".
     fn all_missing() -> NumberCodec {
         NumberCodec {

@@ -2,7 +2,7 @@
 //! In: a frame as [`ParSynthesizerBuilder::fit`](crate::ParSynthesizerBuilder::fit) takes it. Out: its rows, unchanged,
 //! and after each sequence the rows asked for, sampled from the state in which the given ones leave the network.
 
-use super::{ParSynthesizer, unseen_category};
+use super::ParSynthesizer;
 use crate::decode::Decoding;
 use crate::encode::index_class;
 use crate::error::{Error, Result};
@@ -204,7 +204,7 @@ impl ParSynthesizer {
         if let Some(&row) = unseen.min_by_key(|&&row| table.row_numbers[row]) {
             let name = &self.schema.columns[column].name;
             let number = table.row_numbers[row];
-            return Err(unseen_category(name, number, codes[row], labels, codec));
+            return Err(self.unseen_category(name, number, codes[row], labels, codec));
         }
         Ok(rows.iter().filter_map(|&row| class(row)).collect())
     }

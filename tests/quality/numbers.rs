@@ -374,3 +374,40 @@ fn whole_numbers_of_which_most_are_tens_are_not_rounded_to_tens() {
     assert_eq!(share(&found, |v| v.fract() == 0.0), 1.0);
     assert!(share(&found, |v| v % 10.0 != 0.0) > 0.0);
 }
+
+#[test]
+fn what_moves_keeps_its_speed() {
+    // A column told by its changes, each change nearly the one before.
+    let mut generator = Generator(5);
+    let (mut k, mut v) = (Vec::new(), Vec::new());
+    for sequence in 0..60 {
+        let (mut place, mut speed) = (50.0 * generator.normal(), 3.0 * generator.normal());
+        for _ in 0..20 {
+            k.push(sequence);
+            v.push((place * 10.0_f64).round() / 10.0);
+            place += speed;
+            speed = 0.97 * speed + 0.3 * generator.normal();
+        }
+    }
+    let persistence = |frame: &DataFrame| {
+        let v = numbers(frame, "v");
+        let (mut now, mut before) = (Vec::new(), Vec::new());
+        for rows in sequences(frame, "k") {
+            let changes: Vec<f64> = v[rows].windows(2).map(|pair| pair[1] - pair[0]).collect();
+            before.extend_from_slice(&changes[..changes.len() - 1]);
+            now.extend_from_slice(&changes[1..]);
+        }
+        let (a, b) = (mean(&now), mean(&before));
+        let products: Vec<f64> = now
+            .iter()
+            .zip(&before)
+            .map(|(x, y)| (x - a) * (y - b))
+            .collect();
+        mean(&products) / standard_deviation(&now) / standard_deviation(&before)
+    };
+    let data = df!("k" => k, "v" => v).unwrap();
+    let synthesizer = keyed(&[("v", Numerical)]).epochs(60).fit(&data).unwrap();
+    let synthetic = sampled(&synthesizer, 200);
+    let (real, found) = (persistence(&data), persistence(&synthetic));
+    assert!(found > 0.9, "{found} against {real}");
+}

@@ -10,6 +10,7 @@
 mod categories;
 mod common;
 mod identifiers;
+mod likelihood;
 mod missing;
 mod numbers;
 mod properties;

@@ -1,43 +1,10 @@
 //! `log_likelihood`: what it gives for real sequences, odd ones and impossible ones, and what it refuses.
 
-#![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
-
+use crate::common::{Generator, id, metadata};
 use parsynth::{
     Error, LogLikelihood, Metadata, ParSynthesizer, SampleOptions, SdType, TableError, read_csv,
 };
 use polars::prelude::*;
-
-/// Knuth's 64-bit linear congruential generator: the same numbers on every machine.
-struct Generator(u64);
-
-impl Generator {
-    /// Uniform on `0.0..1.0`.
-    fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-fn id() -> SdType {
-    SdType::Id { regex_format: None }
-}
-
-fn metadata(columns: &[(&str, SdType)], key: Option<&str>, index: Option<&str>) -> Metadata {
-    let mut builder = Metadata::builder();
-    for (name, sdtype) in columns {
-        builder = builder.column(*name, sdtype.clone());
-    }
-    if let Some(key) = key {
-        builder = builder.sequence_key(key);
-    }
-    if let Some(index) = index {
-        builder = builder.sequence_index(index);
-    }
-    builder.build().unwrap()
-}
 
 fn nats(frame: &DataFrame, column: &str) -> Vec<f64> {
     let column = frame.column(column).unwrap().f64().unwrap();

@@ -8,6 +8,7 @@
 
 mod common;
 mod context;
+mod continuation;
 mod index;
 mod lengths;
 mod sdv;

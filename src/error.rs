@@ -2,6 +2,7 @@
 
 use crate::artifact::ArtifactError;
 use crate::codec::identifier::IdentifierError;
+use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
 use crate::params::OptionError;
@@ -33,6 +34,9 @@ pub enum Error {
     /// Identifiers cannot be made.
     #[error(transparent)]
     Identifier(#[from] IdentifierError),
+    /// Tables cannot be compared.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
     /// A given category was never seen in training.
     #[error("column `{column}`, row {row}: {found} was not seen in training; seen were {known}")]
     UnseenCategory {

@@ -5,6 +5,7 @@ mod codec;
 mod decode;
 mod encode;
 mod error;
+pub mod evaluation;
 mod fit;
 mod health;
 mod history;
@@ -27,6 +28,9 @@ mod train;
 pub use artifact::ArtifactError;
 pub use codec::identifier::IdentifierError;
 pub use error::{Error, Result};
+pub use evaluation::{
+    EvaluationError, EvaluationOptions, EvaluationReport, evaluate, evaluate_with,
+};
 pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
 pub use likelihood::LogLikelihood;

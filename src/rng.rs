@@ -23,6 +23,10 @@ pub(crate) enum Purpose {
     IdentifierHash,
     /// The draws of one given sequence's new rows.
     Continuation,
+    /// Which sequences and rows an evaluation looks at where there are very many.
+    EvaluationSubsample,
+    /// How an evaluation splits sequences between what a classifier learns and what it is tested on.
+    EvaluationFolds,
 }
 
 /// A seed from which every stream is derived.

@@ -41,6 +41,12 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &["tch"],
     ),
     ("decode", &["codec", "layout", "sample", "table"], &[]),
+    // Blind to the model, so that any generator's tables are judged by the same code.
+    (
+        "evaluation",
+        &["metadata", "report", "rng", "table"],
+        &["polars"],
+    ),
     // At the side: only the top knows it.
     (
         "artifact",
@@ -52,7 +58,14 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "error",
         &[
-            "artifact", "codec", "metadata", "model", "params", "table", "train",
+            "artifact",
+            "codec",
+            "evaluation",
+            "metadata",
+            "model",
+            "params",
+            "table",
+            "train",
         ],
         &[],
     ),

@@ -1,0 +1,121 @@
+//! The tables of an evaluation, read once and shared by all that is measured.
+
+use polars::prelude::DataFrame;
+
+use super::{ComparedRole, EvaluationError, EvaluationOptions};
+use crate::metadata::Metadata;
+use crate::rng::Seed;
+use crate::table::{ComparedColumn, ComparedTable, ComparedTables, Role};
+
+/// A single sequence is cut into about this many windows, for what is measured over sequences.
+const WINDOWS: usize = 20;
+/// Rows of the shortest window.
+const SHORTEST_WINDOW: usize = 10;
+
+/// Real, synthetic and perhaps held-out sequences, column by column.
+#[derive(Debug, Clone)]
+pub(super) struct Comparison {
+    pub(super) columns: Vec<ComparedColumn>,
+    pub(super) real: ComparedTable,
+    pub(super) synthetic: ComparedTable,
+    pub(super) holdout: Option<ComparedTable>,
+    pub(super) seed: Seed,
+    /// Rows of the windows that a single sequence was cut into.
+    pub(super) window_rows: Option<usize>,
+}
+
+impl Comparison {
+    /// Reads the frames.
+    ///
+    /// # Errors
+    /// [`EvaluationError`] naming the table and the column.
+    pub(super) fn read(
+        real: &DataFrame,
+        synthetic: &DataFrame,
+        holdout: Option<&DataFrame>,
+        metadata: &Metadata,
+        options: &EvaluationOptions,
+    ) -> Result<Comparison, EvaluationError> {
+        let frames: Vec<&DataFrame> = [real, synthetic].into_iter().chain(holdout).collect();
+        let ComparedTables { columns, tables } =
+            ComparedTables::read(&frames, metadata, &options.context_columns).map_err(
+                |(position, source)| EvaluationError::Table {
+                    table: [
+                        ComparedRole::Real,
+                        ComparedRole::Synthetic,
+                        ComparedRole::Holdout,
+                    ][position],
+                    source,
+                },
+            )?;
+        if columns
+            .iter()
+            .all(|column| !column.is_number() && !column.is_category())
+        {
+            return Err(EvaluationError::NothingToCompare {
+                columns: columns.len(),
+            });
+        }
+        let mut tables = tables.into_iter();
+        let (Some(real), Some(synthetic)) = (tables.next(), tables.next()) else {
+            unreachable!("two frames or three were read");
+        };
+        Ok(Comparison {
+            columns,
+            real,
+            synthetic,
+            holdout: tables.next(),
+            seed: Seed::new(options.seed),
+            window_rows: None,
+        })
+    }
+
+    /// The same rows as sequences of which there is more than one: a table that is a single sequence is cut into
+    /// windows of equal length, and the others with it.
+    pub(super) fn in_windows_if_single(&self) -> Comparison {
+        if self.real.sequences() > 1 && self.synthetic.sequences() > 1 {
+            return self.clone();
+        }
+        let rows = (self.real.rows() / WINDOWS).max(SHORTEST_WINDOW);
+        Comparison {
+            real: self.real.windows(rows),
+            synthetic: self.synthetic.windows(rows),
+            holdout: self.holdout.as_ref().map(|holdout| holdout.windows(rows)),
+            window_rows: Some(rows),
+            ..self.clone()
+        }
+    }
+
+    /// Real, synthetic, and held-out where there is one.
+    pub(super) fn parts(&self) -> Vec<&ComparedTable> {
+        [&self.real, &self.synthetic]
+            .into_iter()
+            .chain(self.holdout.as_ref())
+            .collect()
+    }
+
+    /// Positions of the columns compared as numbers.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.columns.len()).filter(|&column| self.columns[column].is_number())
+    }
+
+    /// Positions of the columns compared as categories.
+    pub(super) fn categories(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.columns.len()).filter(|&column| self.columns[column].is_category())
+    }
+
+    /// Whether a column belongs to the rows, not to the sequence: the sequence index and the sequential columns.
+    pub(super) fn varies(&self, column: usize) -> bool {
+        matches!(
+            self.columns[column].role,
+            Role::SequenceIndex | Role::Sequential
+        )
+    }
+
+    /// Position of the sequence index.
+    pub(super) fn sequence_index(&self) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|column| column.role == Role::SequenceIndex)
+    }
+}

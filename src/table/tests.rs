@@ -1,3 +1,4 @@
+mod compared;
 mod dates;
 mod files;
 mod round_trip;

@@ -67,15 +67,16 @@ pub fn evaluate_with(
     options: &EvaluationOptions,
 ) -> Result<EvaluationReport, EvaluationError> {
     let rows = Comparison::read(real, synthetic, holdout, metadata, options)?;
-    let sequences = rows.in_windows_if_single();
+    let windows = rows.windows_if_single();
+    let sequences = windows.as_ref().unwrap_or(&rows);
     Ok(EvaluationReport {
         quality: quality::quality(&rows),
         diagnostic: diagnostic::diagnostic(&rows),
         columns: columns::columns(&rows),
-        sequences: sequences::sequences(&sequences),
-        along_time: along_time::along_time(&sequences),
-        two_sample: two_sample::two_sample(&sequences),
-        next_row: next_row::next_row(&sequences),
-        privacy: privacy::privacy(&sequences),
+        sequences: sequences::sequences(sequences),
+        along_time: along_time::along_time(sequences),
+        two_sample: two_sample::two_sample(sequences),
+        next_row: next_row::next_row(sequences),
+        privacy: privacy::privacy(sequences),
     })
 }

@@ -25,6 +25,8 @@ pub(crate) enum Purpose {
     Continuation,
     /// Which sequences and rows an evaluation looks at where there are very many.
     EvaluationSubsample,
+    /// How an evaluation halves the real table, to see what real sequences score.
+    EvaluationHalves,
     /// How an evaluation splits sequences between what a classifier learns and what it is tested on.
     EvaluationFolds,
 }

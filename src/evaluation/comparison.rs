@@ -1,10 +1,11 @@
 //! The tables of an evaluation, read once and shared by all that is measured.
 
 use polars::prelude::DataFrame;
+use rand::seq::SliceRandom;
 
 use super::{ComparedRole, EvaluationError, EvaluationOptions};
 use crate::metadata::Metadata;
-use crate::rng::Seed;
+use crate::rng::{Purpose, Seed};
 use crate::table::{ComparedColumn, ComparedTable, ComparedTables, Role};
 
 /// A single sequence is cut into about this many windows, for what is measured over sequences.
@@ -71,19 +72,40 @@ impl Comparison {
     }
 
     /// The same rows as sequences of which there is more than one: a table that is a single sequence is cut into
-    /// windows of equal length, and the others with it.
-    pub(super) fn in_windows_if_single(&self) -> Comparison {
+    /// windows of equal length, and the others with it. `None` where that is not needed.
+    pub(super) fn windows_if_single(&self) -> Option<Comparison> {
         if self.real.sequences() > 1 && self.synthetic.sequences() > 1 {
-            return self.clone();
+            return None;
         }
         let rows = (self.real.rows() / WINDOWS).max(SHORTEST_WINDOW);
-        Comparison {
+        Some(Comparison {
+            columns: self.columns.clone(),
             real: self.real.windows(rows),
             synthetic: self.synthetic.windows(rows),
             holdout: self.holdout.as_ref().map(|holdout| holdout.windows(rows)),
+            seed: self.seed,
             window_rows: Some(rows),
-            ..self.clone()
+        })
+    }
+
+    /// One random half of the real sequences against the other: what a fresh real sample scores. `None` of fewer than
+    /// four sequences.
+    pub(super) fn halves(&self) -> Option<Comparison> {
+        let sequences = self.real.sequences();
+        if sequences < 4 {
+            return None;
         }
+        let mut order: Vec<usize> = (0..sequences).collect();
+        order.shuffle(&mut self.seed.stream(Purpose::EvaluationHalves));
+        let (one, other) = order.split_at(sequences / 2);
+        Some(Comparison {
+            columns: self.columns.clone(),
+            real: self.real.some_sequences(one),
+            synthetic: self.real.some_sequences(other),
+            holdout: None,
+            seed: self.seed,
+            window_rows: self.window_rows,
+        })
     }
 
     /// Real, synthetic, and held-out where there is one.

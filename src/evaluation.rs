@@ -3,6 +3,7 @@
 //! JSON, as a table in a terminal and as one HTML file.
 
 mod along_time;
+mod boosting;
 mod columns;
 mod comparison;
 mod diagnostic;
@@ -22,17 +23,19 @@ use polars::prelude::DataFrame;
 use crate::metadata::Metadata;
 use comparison::Comparison;
 
-pub use along_time::AlongTimeReport;
+pub use along_time::{
+    AlongTimeReport, Autocorrelation, ContextChange, CrossCorrelation, EndRow, IndexRise, Spectrum, Transitions,
+};
 pub use columns::ColumnReport;
 pub use diagnostic::DiagnosticReport;
 pub use error::{ComparedRole, EvaluationError};
-pub use next_row::NextRowReport;
+pub use next_row::{NextRowColumn, NextRowReport};
 pub use options::EvaluationOptions;
 pub use privacy::PrivacyReport;
 pub use quality::QualityReport;
 pub use report::EvaluationReport;
 pub use sequences::SequenceReport;
-pub use two_sample::TwoSampleReport;
+pub use two_sample::{Giveaway, TwoSampleReport};
 
 /// Compares a synthetic table with the real one it was learned from, and both with real sequences held out, if there
 /// are any; see [`evaluate_with`] for context columns and a seed.

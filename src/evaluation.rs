@@ -23,15 +23,21 @@ use crate::metadata::Metadata;
 use comparison::Comparison;
 
 pub use along_time::AlongTimeReport;
-pub use columns::ColumnReport;
-pub use diagnostic::DiagnosticReport;
+pub use columns::{
+    CategoryColumn, CategoryShare, CategorySummary, ColumnReport, Histogram, HistogramSide,
+    NumberColumn, NumberSummary, PairAxis, PairTable,
+};
+pub use diagnostic::{ColumnValidity, DiagnosticReport, DtypeDifference};
 pub use error::{ComparedRole, EvaluationError};
 pub use next_row::NextRowReport;
 pub use options::EvaluationOptions;
 pub use privacy::PrivacyReport;
-pub use quality::QualityReport;
+pub use quality::{ColumnPairTrend, ColumnShape, QualityReport};
 pub use report::EvaluationReport;
-pub use sequences::SequenceReport;
+pub use sequences::{
+    InterRowScore, LengthReport, LengthSummary, NoveltyReport, SequenceColumn, SequenceReport,
+    StatisticScores, StepReport,
+};
 pub use two_sample::TwoSampleReport;
 
 /// Compares a synthetic table with the real one it was learned from, and both with real sequences held out, if there
@@ -72,7 +78,7 @@ pub fn evaluate_with(
         quality: quality::quality(&rows),
         diagnostic: diagnostic::diagnostic(&rows),
         columns: columns::columns(&rows),
-        sequences: sequences::sequences(&sequences),
+        sequences: sequences::sequences(&rows, &sequences),
         along_time: along_time::along_time(&sequences),
         two_sample: two_sample::two_sample(&sequences),
         next_row: next_row::next_row(&sequences),

@@ -74,10 +74,11 @@ pub fn evaluate_with(
 ) -> Result<EvaluationReport, EvaluationError> {
     let rows = Comparison::read(real, synthetic, holdout, metadata, options)?;
     let sequences = rows.in_windows_if_single();
+    let quality = quality::quality(&rows);
     Ok(EvaluationReport {
-        quality: quality::quality(&rows),
-        diagnostic: diagnostic::diagnostic(&rows),
-        columns: columns::columns(&rows),
+        diagnostic: diagnostic::diagnostic(&rows, metadata),
+        columns: columns::columns(&rows, &quality),
+        quality,
         sequences: sequences::sequences(&rows, &sequences),
         along_time: along_time::along_time(&sequences),
         two_sample: two_sample::two_sample(&sequences),

@@ -1,9 +1,17 @@
 //! One column at a time, and the pairs of columns that are off most: what pictures and tables of them need.
 //! In: tables side by side. Out: [`ColumnReport`], bounded in size whatever the number of rows and categories.
 
+mod category;
+mod histogram;
+mod number;
+mod pair;
+
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Comparison;
+use super::quality::QualityReport;
+pub(super) use histogram::{Unit, histogram};
 
 /// One column at a time: how its values are distributed, in numbers and in arrays for pictures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -188,10 +196,23 @@ pub struct PairAxis {
     pub labels: Vec<String>,
 }
 
-pub(super) fn columns(_comparison: &Comparison) -> ColumnReport {
+pub(super) fn columns(comparison: &Comparison, quality: &QualityReport) -> ColumnReport {
+    let numbers: Vec<usize> = comparison.numbers().collect();
+    let categories: Vec<usize> = comparison.categories().collect();
+    let score = |column: usize| {
+        let name = &comparison.columns[column].name;
+        let shape = quality.shapes.iter().find(|shape| shape.column == *name);
+        shape.and_then(|shape| shape.score)
+    };
     ColumnReport {
-        numbers: Vec::new(),
-        categories: Vec::new(),
-        worst_pairs: Vec::new(),
+        numbers: numbers
+            .into_par_iter()
+            .map(|column| number::number_column(comparison, column, score(column)))
+            .collect(),
+        categories: categories
+            .into_par_iter()
+            .map(|column| category::category_column(comparison, column, score(column)))
+            .collect(),
+        worst_pairs: pair::worst_pairs(comparison, quality),
     }
 }

@@ -1,10 +1,18 @@
 //! Sequences as wholes: their lengths, their summaries, the steps from row to row, and whether they are new.
 //! In: tables side by side. Out: [`SequenceReport`].
 
+mod lengths;
+mod novelty;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Comparison;
 use super::columns::Histogram;
+use super::quality::mean_of;
 
 /// Sequences as wholes: their lengths, their summaries, the steps from row to row, and whether they are new.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,44 +165,40 @@ pub struct NoveltyReport {
     /// Share of the synthetic rows that are closer to the real table than to the held-out one, in [0, 1]; about 0.5 or
     /// below is private.
     pub dcr_closer_to_real: Option<f64>,
-    /// Rows of each table that were looked at for the distances, drawn where there are more than 2,000.
+    /// Rows of the real, the synthetic and the random table that `dcr_baseline_protection` looked at: equally many of
+    /// each, drawn, at most 2,000.
     pub dcr_rows: usize,
+    /// Rows of the real, the synthetic and the held-out table that `dcr_overfitting_protection` looked at: equally many
+    /// of each, drawn, at most 2,000; 0 without a held-out table.
+    pub dcr_holdout_rows: usize,
 }
 
-pub(super) fn sequences(_rows: &Comparison, sequences: &Comparison) -> SequenceReport {
-    let lengths = LengthSummary {
-        sequences: 0,
-        mean: 0.0,
-        shortest: 0,
-        median: 0.0,
-        longest: 0,
-    };
+pub(super) fn sequences(rows: &Comparison, sequences: &Comparison) -> SequenceReport {
+    let columns: Vec<usize> = sequences
+        .numbers()
+        .filter(|&column| sequences.varies(column))
+        .collect();
+    let columns: Vec<SequenceColumn> = columns
+        .into_par_iter()
+        .map(|column| steps::sequence_column(sequences, column))
+        .collect();
+    let statistics = columns.iter().flat_map(|column| {
+        let scores = &column.statistics;
+        [
+            scores.mean,
+            scores.standard_deviation,
+            scores.smallest,
+            scores.largest,
+        ]
+    });
+    let inter_row = columns.iter().flat_map(|column| &column.inter_row);
     SequenceReport {
         window_rows: sequences.window_rows,
-        lengths: LengthReport {
-            similarity: None,
-            real: lengths.clone(),
-            synthetic: lengths,
-            holdout: None,
-            histogram: None,
-        },
-        statistic_msas: None,
-        inter_row_msas: None,
-        step_similarity: None,
-        columns: Vec::new(),
-        novelty: NoveltyReport {
-            new_row_synthesis: None,
-            new_row_synthesis_rows: 0,
-            new_rows: None,
-            new_rows_of_holdout: None,
-            new_sequences: None,
-            new_sequences_of_holdout: None,
-            dcr_baseline_protection: None,
-            dcr_median_synthetic: None,
-            dcr_median_random: None,
-            dcr_overfitting_protection: None,
-            dcr_closer_to_real: None,
-            dcr_rows: 0,
-        },
+        lengths: lengths::lengths(rows),
+        statistic_msas: mean_of(statistics),
+        inter_row_msas: mean_of(inter_row.map(|rows| rows.score)),
+        step_similarity: mean_of(columns.iter().map(|column| column.steps.score)),
+        columns,
+        novelty: novelty::novelty(rows, sequences),
     }
 }

@@ -9,6 +9,7 @@ mod comparison;
 mod diagnostic;
 mod error;
 mod features;
+mod fidelity;
 pub mod metrics;
 mod next_row;
 mod options;
@@ -24,17 +25,25 @@ use crate::metadata::Metadata;
 use comparison::Comparison;
 
 pub use along_time::{
-    AlongTimeReport, Autocorrelation, ContextChange, CrossCorrelation, EndRow, IndexRise, Spectrum, Transitions,
+    AlongTimeReport, Autocorrelation, ContextChange, CrossCorrelation, EndRow, IndexRise, Spectrum,
+    Transitions,
 };
-pub use columns::ColumnReport;
-pub use diagnostic::DiagnosticReport;
+pub use columns::{
+    CategoryColumn, CategoryShare, CategorySummary, ColumnReport, Histogram, HistogramSide,
+    NumberColumn, NumberSummary, PairAxis, PairTable,
+};
+pub use diagnostic::{ColumnValidity, DiagnosticReport, DtypeDifference};
 pub use error::{ComparedRole, EvaluationError};
+pub use fidelity::{FidelityReport, FidelityScore};
 pub use next_row::{NextRowColumn, NextRowReport};
 pub use options::EvaluationOptions;
 pub use privacy::PrivacyReport;
-pub use quality::QualityReport;
+pub use quality::{ColumnPairTrend, ColumnShape, QualityReport};
 pub use report::EvaluationReport;
-pub use sequences::SequenceReport;
+pub use sequences::{
+    InterRowScore, LengthReport, LengthSummary, NoveltyReport, SequenceColumn, SequenceReport,
+    StatisticScores, StepReport,
+};
 pub use two_sample::{Giveaway, TwoSampleReport};
 
 /// Compares a synthetic table with the real one it was learned from, and both with real sequences held out, if there
@@ -72,13 +81,19 @@ pub fn evaluate_with(
     let rows = Comparison::read(real, synthetic, holdout, metadata, options)?;
     let windows = rows.windows_if_single();
     let sequences = windows.as_ref().unwrap_or(&rows);
+    let scored = fidelity::Scored::of(&rows, sequences);
+    let of_halves = sequences
+        .halves()
+        .map(|halves| fidelity::Scored::of(&halves, &halves));
+    let fidelity = fidelity::fidelity(&scored, of_halves.as_ref());
     Ok(EvaluationReport {
-        quality: quality::quality(&rows),
-        diagnostic: diagnostic::diagnostic(&rows),
-        columns: columns::columns(&rows),
-        sequences: sequences::sequences(sequences),
-        along_time: along_time::along_time(sequences),
-        two_sample: two_sample::two_sample(sequences),
+        fidelity,
+        diagnostic: diagnostic::diagnostic(&rows, metadata),
+        columns: columns::columns(&rows, &scored.quality),
+        quality: scored.quality,
+        sequences: scored.sequences,
+        along_time: scored.along_time,
+        two_sample: scored.two_sample,
         next_row: next_row::next_row(sequences),
         privacy: privacy::privacy(sequences),
     })

@@ -144,6 +144,27 @@ impl Metadata {
             .map(|(_, sdtype)| sdtype)
     }
 
+    /// Columns that are to hold no value twice: the primary key, where it is one column, and alternate keys.
+    pub(crate) fn unique_columns(&self) -> Vec<&str> {
+        let names = |field: &str| match self.kept.get(field) {
+            Some(Value::String(name)) => vec![name.as_str()],
+            Some(Value::Array(names)) => names
+                .iter()
+                .flat_map(|name| match name {
+                    Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+                    name => Vec::from_iter(name.as_str()),
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let mut primary = names("primary_key");
+        if primary.len() > 1 {
+            primary.clear();
+        }
+        primary.extend(names("alternate_keys"));
+        primary
+    }
+
     /// The column that says whose row it is; `None` when the table is one sequence.
     pub fn sequence_key(&self) -> Option<&str> {
         self.sequence_key.as_deref()

@@ -131,8 +131,7 @@ pub(super) fn along_time(comparison: &Comparison) -> AlongTimeReport {
         autocorrelation_score: mean(autocorrelations.iter().filter_map(|of| {
             // A column that does not move on one side has no autocorrelation there: as good as none at all.
             let (real, synthetic) = (lag_one(&of.real), lag_one(&of.synthetic));
-            (!of.real.is_empty())
-                .then(|| closeness(real.unwrap_or(0.0), synthetic.unwrap_or(0.0)))
+            (!of.real.is_empty()).then(|| closeness(real.unwrap_or(0.0), synthetic.unwrap_or(0.0)))
         })),
         cross_correlation_score: mean(cross_correlations.iter().flat_map(|pair| {
             let both = pair.real.iter().zip(&pair.synthetic);
@@ -167,8 +166,17 @@ fn autocorrelations(
     numbers: &[usize],
     deviations: &[Vec<Deviations>],
 ) -> Vec<Autocorrelation> {
-    let longest = comparison.real.ranges().map(|rows| rows.len()).max().unwrap_or(0);
-    let lags = if longest < 2 { 0 } else { (longest / 2).clamp(1, MOST_LAGS) };
+    let longest = comparison
+        .real
+        .ranges()
+        .map(|rows| rows.len())
+        .max()
+        .unwrap_or(0);
+    let lags = if longest < 2 {
+        0
+    } else {
+        (longest / 2).clamp(1, MOST_LAGS)
+    };
     numbers
         .par_iter()
         .zip(deviations)
@@ -200,7 +208,9 @@ fn cross_correlations(
         .map(|(first, second)| {
             let curve = |table: usize| -> Vec<Option<f64>> {
                 let (first, second) = (&deviations[first][table], &deviations[second][table]);
-                let before = (1..=CROSS_LAGS).rev().map(|lag| second.correlation(first, lag));
+                let before = (1..=CROSS_LAGS)
+                    .rev()
+                    .map(|lag| second.correlation(first, lag));
                 before
                     .chain((0..=CROSS_LAGS).map(|lag| first.correlation(second, lag)))
                     .collect()

@@ -26,14 +26,18 @@ pub(super) fn learn_and_predict(
         let first = present.next();
         present.any(|cell| Some(cell) != first)
     };
-    let used: Vec<usize> = (0..learned.len()).filter(|&at| varies(&learned[at])).collect();
+    let used: Vec<usize> = (0..learned.len())
+        .filter(|&at| varies(&learned[at]))
+        .collect();
     let rows = targets.len();
     let asked_rows = asked.first().map_or(0, Vec::len);
     if used.is_empty() || rows < 2 || asked_rows == 0 {
         return None;
     }
     let flat = |columns: &[Vec<f64>]| -> Vec<f64> {
-        used.iter().flat_map(|&at| columns[at].iter().copied()).collect()
+        used.iter()
+            .flat_map(|&at| columns[at].iter().copied())
+            .collect()
     };
     let (learned, asked) = (flat(learned), flat(asked));
     // A leaf of twenty rows: hessians are 1 for squared loss and at most 0.25 for log loss.
@@ -57,7 +61,10 @@ pub(super) fn learn_and_predict(
         .fit_unweighted(&Matrix::new(&learned, rows, used.len()), targets, None)
         .ok()?;
     let predicted = booster.predict(&Matrix::new(&asked, asked_rows, used.len()), false);
-    predicted.iter().all(|value| value.is_finite()).then_some(predicted)
+    predicted
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some(predicted)
 }
 
 /// Area under the ROC curve: how often a member of the first group has the higher score than one of the second, ties
@@ -66,7 +73,13 @@ pub(super) fn area_under_curve(first: &[f64], second: &[f64]) -> Option<f64> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
-    let value = |score: &f64| if score.is_nan() { f64::NEG_INFINITY } else { *score };
+    let value = |score: &f64| {
+        if score.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            *score
+        }
+    };
     let mut scores: Vec<(f64, bool)> = first
         .iter()
         .map(|score| (value(score), true))
@@ -100,7 +113,10 @@ mod tests {
         let constant = vec![vec![1.0; 30], vec![f64::NAN; 30]];
         for goal in [Goal::Class, Goal::Number] {
             let targets: Vec<f64> = (0..30).map(|row| f64::from(row % 2)).collect();
-            assert_eq!(learn_and_predict(goal, 5, &constant, &targets, &constant), None);
+            assert_eq!(
+                learn_and_predict(goal, 5, &constant, &targets, &constant),
+                None
+            );
             assert_eq!(learn_and_predict(goal, 5, &[], &[], &[]), None);
         }
     }
@@ -108,9 +124,18 @@ mod tests {
     #[test]
     fn a_rule_with_missing_cells_is_learned() {
         let column: Vec<f64> = (0..400)
-            .map(|row| if row % 4 == 0 { f64::NAN } else { f64::from(row % 7) })
+            .map(|row| {
+                if row % 4 == 0 {
+                    f64::NAN
+                } else {
+                    f64::from(row % 7)
+                }
+            })
             .collect();
-        let targets: Vec<f64> = column.iter().map(|cell| f64::from(u8::from(cell.is_nan() || *cell > 3.0))).collect();
+        let targets: Vec<f64> = column
+            .iter()
+            .map(|cell| f64::from(u8::from(cell.is_nan() || *cell > 3.0)))
+            .collect();
         let columns = vec![column, vec![0.5; 400]];
         let scores = learn_and_predict(Goal::Class, 30, &columns, &targets, &columns).unwrap();
         for (score, target) in scores.iter().zip(&targets) {
@@ -122,6 +147,8 @@ mod tests {
     fn huge_numbers_do_not_panic() {
         let column: Vec<f64> = (0..100).map(|row| f64::from(row) * 1e300).collect();
         let targets: Vec<f64> = (0..100).map(|row| f64::from(u8::from(row > 50))).collect();
-        assert!(learn_and_predict(Goal::Class, 5, &[column.clone()], &targets, &[column]).is_some());
+        assert!(
+            learn_and_predict(Goal::Class, 5, &[column.clone()], &targets, &[column]).is_some()
+        );
     }
 }

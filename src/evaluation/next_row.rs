@@ -51,7 +51,11 @@ pub struct NextRowColumn {
 }
 
 pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
-    let halves = comparison.holdout.is_none().then(|| comparison.halves()).flatten();
+    let halves = comparison
+        .holdout
+        .is_none()
+        .then(|| comparison.halves())
+        .flatten();
     let (teacher, test) = match (&comparison.holdout, &halves) {
         (Some(holdout), _) => (&comparison.real, holdout),
         (None, Some(halves)) => (&halves.real, &halves.synthetic),
@@ -64,7 +68,11 @@ pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
         })
         .take(MOST_TARGETS)
         .collect();
-    let inputs: Vec<usize> = comparison.numbers().chain(comparison.categories()).take(MOST_INPUTS).collect();
+    let inputs: Vec<usize> = comparison
+        .numbers()
+        .chain(comparison.categories())
+        .take(MOST_INPUTS)
+        .collect();
     let [real, synthetic, test] =
         [teacher, &comparison.synthetic, test].map(|table| Pairs::of(table, &inputs));
     let columns: Vec<NextRowColumn> = targets
@@ -101,9 +109,9 @@ struct Pairs<'a> {
 impl<'a> Pairs<'a> {
     fn of(table: &'a ComparedTable, inputs: &[usize]) -> Pairs<'a> {
         let all = || {
-            table
-                .ranges()
-                .flat_map(|range| (range.start..range.end - 1).map(move |row| (row, row - range.start)))
+            table.ranges().flat_map(|range| {
+                (range.start..range.end - 1).map(move |row| (row, row - range.start))
+            })
         };
         let every = all().count().div_ceil(MOST_PAIRS).max(1);
         let (rows, places): (Vec<usize>, Vec<usize>) = all().step_by(every).unzip();
@@ -113,7 +121,13 @@ impl<'a> Pairs<'a> {
                 ComparedCells::Numbers(numbers) => rows.iter().map(|&row| numbers[row]).collect(),
                 ComparedCells::Codes(codes) => rows
                     .iter()
-                    .map(|&row| if codes[row] == MISSING_CODE { f64::NAN } else { codes[row].into() })
+                    .map(|&row| {
+                        if codes[row] == MISSING_CODE {
+                            f64::NAN
+                        } else {
+                            codes[row].into()
+                        }
+                    })
                     .collect(),
             })
             .collect();
@@ -156,7 +170,10 @@ fn number_skill(learned: &Pairs, known: &[f64], test: &Pairs, wanted: &[f64]) ->
         return None;
     }
     // By the scale of the tests, so that squares are neither lost nor infinite.
-    let scale = wanted.iter().chain(&known).fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
+    let scale = wanted
+        .iter()
+        .chain(&known)
+        .fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
     let known: Vec<f64> = known.iter().map(|cell| cell / scale).collect();
     let wanted: Vec<f64> = wanted.iter().map(|cell| cell / scale).collect();
     let mean = |cells: &[f64]| cells.iter().sum::<f64>() / cells.len() as f64;
@@ -197,7 +214,10 @@ fn category_skill(learned: &Pairs, known: &[u32], test: &Pairs, wanted: &[u32]) 
         return None;
     }
     let frequent = frequent(&wanted);
-    let most = wanted.iter().filter(|&code| Some(code) == frequent.first()).count();
+    let most = wanted
+        .iter()
+        .filter(|&code| Some(code) == frequent.first())
+        .count();
     let constant_wrong = wanted.len() - most;
     if constant_wrong == 0 {
         return None;
@@ -207,8 +227,10 @@ fn category_skill(learned: &Pairs, known: &[u32], test: &Pairs, wanted: &[u32]) 
     let scores: Vec<Option<Vec<f64>>> = frequent
         .iter()
         .map(|&code| {
-            let targets: Vec<f64> =
-                known.iter().map(|&known| f64::from(u8::from(known == code))).collect();
+            let targets: Vec<f64> = known
+                .iter()
+                .map(|&known| f64::from(u8::from(known == code)))
+                .collect();
             let seen = targets.iter().filter(|&&target| target > 0.0).count();
             if seen == 0 {
                 return None;
@@ -236,8 +258,14 @@ fn category_skill(learned: &Pairs, known: &[u32], test: &Pairs, wanted: &[u32]) 
 fn frequent(codes: &[u32]) -> Vec<u32> {
     let mut sorted = codes.to_vec();
     sorted.sort_unstable();
-    let mut counts: Vec<(usize, u32)> =
-        sorted.chunk_by(|left, right| left == right).map(|same| (same.len(), same[0])).collect();
+    let mut counts: Vec<(usize, u32)> = sorted
+        .chunk_by(|left, right| left == right)
+        .map(|same| (same.len(), same[0]))
+        .collect();
     counts.sort_unstable_by_key(|&(count, code)| (std::cmp::Reverse(count), code));
-    counts.into_iter().take(MOST_CATEGORIES).map(|(_, code)| code).collect()
+    counts
+        .into_iter()
+        .take(MOST_CATEGORIES)
+        .map(|(_, code)| code)
+        .collect()
 }

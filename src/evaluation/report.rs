@@ -3,14 +3,16 @@
 use serde::Serialize;
 
 use super::{
-    AlongTimeReport, ColumnReport, DiagnosticReport, NextRowReport, PrivacyReport, QualityReport,
-    SequenceReport, TwoSampleReport,
+    AlongTimeReport, ColumnReport, DiagnosticReport, FidelityReport, NextRowReport, PrivacyReport,
+    QualityReport, SequenceReport, TwoSampleReport,
 };
 
 /// All that an evaluation found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EvaluationReport {
+    /// The scores in which all that follows is summed up, beside what real sequences reach.
+    pub fidelity: FidelityReport,
     /// SDMetrics' quality report.
     pub quality: QualityReport,
     /// SDMetrics' diagnostic report.

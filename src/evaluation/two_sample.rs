@@ -52,7 +52,10 @@ pub struct Giveaway {
 pub(super) fn two_sample(comparison: &Comparison) -> TwoSampleReport {
     let features = features(comparison);
     let [real, synthetic] = [0, 1].map(|side| &features[side]);
-    let count = real.sequences().min(synthetic.sequences()).min(MOST_SEQUENCES);
+    let count = real
+        .sequences()
+        .min(synthetic.sequences())
+        .min(MOST_SEQUENCES);
     let mut generator = comparison.seed.stream(Purpose::EvaluationFolds);
     let mut drawn = |all: usize| -> Vec<usize> {
         let mut order: Vec<usize> = (0..all).collect();
@@ -65,7 +68,9 @@ pub(super) fn two_sample(comparison: &Comparison) -> TwoSampleReport {
         synthetic: drawn(synthetic.sequences()),
     };
     let columns = sides.columns(real, synthetic);
-    let auc = (count >= FEWEST_SEQUENCES).then(|| cross_validated(&columns, count)).flatten();
+    let auc = (count >= FEWEST_SEQUENCES)
+        .then(|| cross_validated(&columns, count))
+        .flatten();
     TwoSampleReport {
         auc,
         indistinct: auc.map(|auc| 1.0 - 2.0 * (auc - 0.5).abs()),
@@ -86,7 +91,8 @@ impl Sides {
         pairs
             .map(|(real, synthetic)| {
                 let real = self.real.iter().map(|&sequence| real[sequence]);
-                real.chain(self.synthetic.iter().map(|&sequence| synthetic[sequence])).collect()
+                real.chain(self.synthetic.iter().map(|&sequence| synthetic[sequence]))
+                    .collect()
             })
             .collect()
     }
@@ -105,10 +111,14 @@ fn cross_validated(columns: &[Vec<f64>], count: usize) -> Option<f64> {
             let (asked, learned): (Vec<usize>, Vec<usize>) =
                 (0..2 * count).partition(|row| row % count % FOLDS == fold);
             let part = |rows: &[usize]| -> Vec<Vec<f64>> {
-                used.iter().map(|column| rows.iter().map(|&row| column[row]).collect()).collect()
+                used.iter()
+                    .map(|column| rows.iter().map(|&row| column[row]).collect())
+                    .collect()
             };
-            let targets: Vec<f64> =
-                learned.iter().map(|&row| f64::from(u8::from(row < count))).collect();
+            let targets: Vec<f64> = learned
+                .iter()
+                .map(|&row| f64::from(u8::from(row < count)))
+                .collect();
             let scores =
                 learn_and_predict(Goal::Class, TREES, &part(&learned), &targets, &part(&asked))?;
             Some(asked.into_iter().zip(scores).collect())
@@ -143,7 +153,11 @@ fn giveaways(features: &Features, columns: &[Vec<f64>], count: usize) -> Vec<Giv
 }
 
 fn median(cells: &[f64]) -> Option<f64> {
-    let mut present: Vec<f64> = cells.iter().copied().filter(|cell| cell.is_finite()).collect();
+    let mut present: Vec<f64> = cells
+        .iter()
+        .copied()
+        .filter(|cell| cell.is_finite())
+        .collect();
     present.sort_unstable_by(f64::total_cmp);
     let middle = present.len() / 2;
     let upper = *present.get(middle)?;

@@ -19,10 +19,14 @@ impl Deviations {
     pub(super) fn of(table: &ComparedTable, column: usize) -> Deviations {
         let numbers = table.columns[column].numbers().unwrap_or_default();
         // f64::max passes over NaN.
-        let scale = numbers.iter().fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
+        let scale = numbers
+            .iter()
+            .fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
         let mut cells = Vec::with_capacity(numbers.len());
         for range in table.ranges() {
-            let scaled = numbers[range].iter().map(|cell| if scale > 0.0 { cell / scale } else { *cell });
+            let scaled = numbers[range]
+                .iter()
+                .map(|cell| if scale > 0.0 { cell / scale } else { *cell });
             let (sum, count) = scaled
                 .clone()
                 .filter(|cell| !cell.is_nan())
@@ -30,7 +34,11 @@ impl Deviations {
             let mean = sum / f64::from(count.max(1));
             cells.extend(scaled.map(|cell| {
                 let deviation = cell - mean;
-                if deviation.abs() < NOISE { 0.0 } else { deviation }
+                if deviation.abs() < NOISE {
+                    0.0
+                } else {
+                    deviation
+                }
             }));
         }
         Deviations {
@@ -75,6 +83,8 @@ impl Deviations {
             product += early * late;
         }
         let correlation = product / (early_square.sqrt() * late_square.sqrt());
-        correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
+        correlation
+            .is_finite()
+            .then(|| correlation.clamp(-1.0, 1.0))
     }
 }

@@ -82,7 +82,11 @@ pub(super) fn transitions(comparison: &Comparison) -> Vec<Transitions> {
                 let name = labels.get(code as usize).map_or("missing", String::as_str);
                 names[place].push_str(name);
             }
-            let others = |counts: &Counts| counts.keys().any(|(from, to)| !places.contains_key(from) || !places.contains_key(to));
+            let others = |counts: &Counts| {
+                counts
+                    .keys()
+                    .any(|(from, to)| !places.contains_key(from) || !places.contains_key(to))
+            };
             if others(&real) || others(&synthetic) {
                 names.push("others".to_owned());
             }
@@ -138,7 +142,11 @@ fn places(real: &Counts) -> HashMap<u32, usize> {
     }
     let mut codes: Vec<(usize, u32)> = sums.into_iter().map(|(code, sum)| (sum, code)).collect();
     codes.sort_unstable_by_key(|&(sum, code)| (std::cmp::Reverse(sum), code));
-    let mut codes: Vec<u32> = codes.into_iter().take(MOST_LABELS).map(|(_, code)| code).collect();
+    let mut codes: Vec<u32> = codes
+        .into_iter()
+        .take(MOST_LABELS)
+        .map(|(_, code)| code)
+        .collect();
     codes.sort_unstable();
     codes.into_iter().zip(0..).collect()
 }
@@ -181,19 +189,28 @@ pub(super) fn end_rows(comparison: &Comparison) -> Vec<EndRow> {
 }
 
 fn ends(table: &ComparedTable, column: usize, last: bool) -> ComparedCells {
-    let rows = table.ranges().map(|range| if last { range.end - 1 } else { range.start });
+    let rows = table
+        .ranges()
+        .map(|range| if last { range.end - 1 } else { range.start });
     match &table.columns[column] {
-        ComparedCells::Numbers(numbers) => ComparedCells::Numbers(rows.map(|row| numbers[row]).collect()),
+        ComparedCells::Numbers(numbers) => {
+            ComparedCells::Numbers(rows.map(|row| numbers[row]).collect())
+        }
         ComparedCells::Codes(codes) => ComparedCells::Codes(rows.map(|row| codes[row]).collect()),
     }
 }
 
 fn similarity(real: &ComparedCells, synthetic: &ComparedCells) -> Option<f64> {
     match (real, synthetic) {
-        (ComparedCells::Numbers(real), ComparedCells::Numbers(synthetic)) => ks_complement(real, synthetic),
+        (ComparedCells::Numbers(real), ComparedCells::Numbers(synthetic)) => {
+            ks_complement(real, synthetic)
+        }
         (ComparedCells::Codes(real), ComparedCells::Codes(synthetic)) => {
             let present = |codes: &[u32]| -> Vec<Option<u32>> {
-                codes.iter().map(|&code| (code != MISSING_CODE).then_some(code)).collect()
+                codes
+                    .iter()
+                    .map(|&code| (code != MISSING_CODE).then_some(code))
+                    .collect()
             };
             tv_complement(&present(real), &present(synthetic))
         }
@@ -237,7 +254,9 @@ fn varying(table: &ComparedTable, column: usize) -> f64 {
         ComparedCells::Numbers(numbers) => numbers[range.clone()]
             .windows(2)
             .any(|pair| pair[0] != pair[1] && !(pair[0].is_nan() && pair[1].is_nan())),
-        ComparedCells::Codes(codes) => codes[range.clone()].windows(2).any(|pair| pair[0] != pair[1]),
+        ComparedCells::Codes(codes) => codes[range.clone()]
+            .windows(2)
+            .any(|pair| pair[0] != pair[1]),
     });
     varies.count() as f64 / table.sequences() as f64
 }

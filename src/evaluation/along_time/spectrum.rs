@@ -21,11 +21,16 @@ pub(super) fn spectra(comparison: &Comparison, numbers: &[usize]) -> Vec<Spectru
         .filter_map(|&column| {
             let real = spectrum(&comparison.real, column)?;
             let synthetic = spectrum(&comparison.synthetic, column)?;
-            let differences = real.iter().zip(&synthetic).map(|(real, synthetic)| (real - synthetic).abs());
+            let differences = real
+                .iter()
+                .zip(&synthetic)
+                .map(|(real, synthetic)| (real - synthetic).abs());
             Some(Spectrum {
                 column: comparison.columns[column].name.clone(),
                 score: 1.0 - differences.sum::<f64>() / 2.0,
-                frequencies: (1..=BINS).map(|bin| bin as f64 / (2 * BINS) as f64).collect(),
+                frequencies: (1..=BINS)
+                    .map(|bin| bin as f64 / (2 * BINS) as f64)
+                    .collect(),
                 real,
                 synthetic,
             })
@@ -36,7 +41,10 @@ pub(super) fn spectra(comparison: &Comparison, numbers: &[usize]) -> Vec<Spectru
 /// `None` where no sequence is long enough and varies.
 fn spectrum(table: &ComparedTable, column: usize) -> Option<Vec<f64>> {
     let numbers = table.columns[column].numbers()?;
-    let long: Vec<_> = table.ranges().filter(|range| range.len() >= FEWEST_ROWS).collect();
+    let long: Vec<_> = table
+        .ranges()
+        .filter(|range| range.len() >= FEWEST_ROWS)
+        .collect();
     let every = long.len().div_ceil(MOST_SEQUENCES).max(1);
     let mut planner = RealFftPlanner::<f64>::new();
     let (mut sum, mut sequences) = (vec![0.0; BINS], 0.0);
@@ -55,15 +63,28 @@ fn spectrum(table: &ComparedTable, column: usize) -> Option<Vec<f64>> {
 
 /// Shares of the bins of frequency in one sequence; a missing cell stands at the mean. `None` where it does not vary.
 fn periodogram(cells: &[f64], planner: &mut RealFftPlanner<f64>) -> Option<Vec<f64>> {
-    let scale = cells.iter().fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
+    let scale = cells
+        .iter()
+        .fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
     if scale == 0.0 {
         return None;
     }
-    let present = || cells.iter().filter(|cell| !cell.is_nan()).map(|cell| cell / scale);
+    let present = || {
+        cells
+            .iter()
+            .filter(|cell| !cell.is_nan())
+            .map(|cell| cell / scale)
+    };
     let mean = present().sum::<f64>() / present().count() as f64;
     let mut input: Vec<f64> = cells
         .iter()
-        .map(|cell| if cell.is_nan() { 0.0 } else { cell / scale - mean })
+        .map(|cell| {
+            if cell.is_nan() {
+                0.0
+            } else {
+                cell / scale - mean
+            }
+        })
         .collect();
     if input.iter().all(|cell| cell.abs() < 1e-12) {
         return None;

@@ -37,7 +37,10 @@ pub use error::{ComparedRole, EvaluationError};
 pub use fidelity::{FidelityReport, FidelityScore};
 pub use next_row::{NextRowColumn, NextRowReport};
 pub use options::EvaluationOptions;
-pub use privacy::PrivacyReport;
+pub use privacy::{
+    ClosenessReport, Copy, CopyReport, DistanceQuantiles, MembershipReport, Outcome, PrivacyReport,
+    RareValues, Verdict,
+};
 pub use quality::{ColumnPairTrend, ColumnShape, QualityReport};
 pub use report::EvaluationReport;
 pub use sequences::{

@@ -53,7 +53,7 @@ pub(super) fn learn_and_predict(
         .set_max_leaves(31)
         .set_l2(0.0)
         .set_min_leaf_weight(leaf_weight)
-        .set_nbins(255)
+        .set_nbins(63)
         .set_initialize_base_score(true)
         .set_parallel(false)
         .set_seed(0);

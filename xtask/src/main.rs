@@ -51,6 +51,18 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
             "--seed=7",
         ]),
     ),
+    (
+        "evaluate",
+        Some(&[
+            "--real=data/stores.csv",
+            "--synthetic={temporary}/more.csv",
+            "--metadata=data/stores.metadata.json",
+            "--context=region",
+            "--report={temporary}/report.html",
+            "--json={temporary}/report.json",
+            "--seed=7",
+        ]),
+    ),
 ];
 
 fn main() -> ExitCode {

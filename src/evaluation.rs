@@ -10,6 +10,8 @@ mod diagnostic;
 mod error;
 mod features;
 mod fidelity;
+mod findings;
+mod html;
 pub mod metrics;
 mod next_row;
 mod options;
@@ -17,6 +19,9 @@ mod privacy;
 mod quality;
 mod report;
 mod sequences;
+mod terminal;
+mod text;
+mod tracks;
 mod two_sample;
 
 use polars::prelude::DataFrame;
@@ -35,6 +40,7 @@ pub use columns::{
 pub use diagnostic::{ColumnValidity, DiagnosticReport, DtypeDifference};
 pub use error::{ComparedRole, EvaluationError};
 pub use fidelity::{FidelityReport, FidelityScore};
+pub use findings::Finding;
 pub use next_row::{NextRowColumn, NextRowReport};
 pub use options::EvaluationOptions;
 pub use privacy::{
@@ -42,11 +48,12 @@ pub use privacy::{
     RareValues, Verdict,
 };
 pub use quality::{ColumnPairTrend, ColumnShape, QualityReport};
-pub use report::EvaluationReport;
+pub use report::{EvaluationReport, TableSize, TableSizes};
 pub use sequences::{
     InterRowScore, LengthReport, LengthSummary, NoveltyReport, SequenceColumn, SequenceReport,
     StatisticScores, StepReport,
 };
+pub use tracks::{Track, TrackColumn};
 pub use two_sample::{Giveaway, TwoSampleReport};
 
 /// Compares a synthetic table with the real one it was learned from, and both with real sequences held out, if there
@@ -89,15 +96,31 @@ pub fn evaluate_with(
         .halves()
         .map(|halves| fidelity::Scored::of(&halves, &halves));
     let fidelity = fidelity::fidelity(&scored, of_halves.as_ref());
+    let diagnostic = diagnostic::diagnostic(&rows, metadata);
+    let columns = columns::columns(&rows, &scored.quality);
+    let next_row = next_row::next_row(sequences);
+    let privacy = privacy::privacy(sequences);
+    let findings = findings::findings(&findings::Sections {
+        scored: &scored,
+        of_halves: of_halves.as_ref(),
+        diagnostic: &diagnostic,
+        columns: &columns,
+        next_row: &next_row,
+        privacy: &privacy,
+    });
     Ok(EvaluationReport {
+        findings,
         fidelity,
-        diagnostic: diagnostic::diagnostic(&rows, metadata),
-        columns: columns::columns(&rows, &scored.quality),
+        diagnostic,
+        columns,
         quality: scored.quality,
         sequences: scored.sequences,
         along_time: scored.along_time,
         two_sample: scored.two_sample,
-        next_row: next_row::next_row(sequences),
-        privacy: privacy::privacy(sequences),
+        next_row,
+        privacy,
+        tracks: tracks::tracks(&rows),
+        tables: report::TableSizes::of(&rows),
+        losses: Vec::new(),
     })
 }

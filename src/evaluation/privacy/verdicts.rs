@@ -6,7 +6,7 @@ use super::PrivacyReport;
 use crate::evaluation::Comparison;
 
 /// Standard errors beyond which a figure is no noise.
-const SURE: f64 = 3.0;
+const SURE: f64 = 2.0;
 /// Where closeness or membership is no matter of degree any more.
 const ALARM: f64 = 0.75;
 
@@ -148,7 +148,7 @@ fn membership(report: &PrivacyReport) -> Verdict {
 }
 
 fn rare_values(report: &PrivacyReport) -> Verdict {
-    // Beyond chance: three standard errors of the holdout's own share.
+    // Beyond chance: two standard errors of the holdout's own share.
     let excess = |values: &super::RareValues| {
         let chance = values.in_holdout?;
         let count = values.rare as f64;

@@ -64,6 +64,18 @@ fn shortfall(score: Option<f64>, of_halves: Option<Option<f64>>) -> f64 {
     score.map_or(0.0, |score| of_halves.flatten().unwrap_or(USUAL) - score)
 }
 
+/// As `shortfall`, of one of many scores of a kind. Halves differ by chance too, and the worst of many by more: their
+/// own score is moved half the way to the mean of its kind where that is lower.
+fn shortfall_of_kind(
+    score: Option<f64>,
+    of_halves: Option<Option<f64>>,
+    mean_of_halves: Option<Option<f64>>,
+) -> f64 {
+    let own = of_halves.flatten().unwrap_or(USUAL);
+    let mean = mean_of_halves.flatten().unwrap_or(own);
+    score.map_or(0.0, |score| own.min((own + mean) / 2.0) - score)
+}
+
 fn beside_halves(of_halves: Option<Option<f64>>) -> String {
     of_halves.flatten().map_or_else(String::new, |score| {
         format!(" ({score:.2} between real halves)")
@@ -87,7 +99,13 @@ fn columns(sections: &Sections) -> Vec<Finding> {
             let detail =
                 number.map_or_else(|| category_detail(sections, &shape.column), number_detail);
             Finding {
-                severity: shortfall(shape.shape_and_missing, halves(at)),
+                severity: shortfall_of_kind(
+                    shape.shape_and_missing,
+                    halves(at),
+                    sections
+                        .of_halves
+                        .map(|halves| halves.quality.shapes_and_missing),
+                ),
                 about: shape.column.clone(),
                 what: format!(
                     "is distributed otherwise: similarity {:.2}{}{detail}",
@@ -160,7 +178,13 @@ fn pairs(sections: &Sections) -> Vec<Finding> {
                 _ => String::new(),
             };
             Finding {
-                severity: shortfall(pair.plain_score, halves(at)),
+                severity: shortfall_of_kind(
+                    pair.plain_score,
+                    halves(at),
+                    sections
+                        .of_halves
+                        .map(|halves| halves.quality.all_pair_trends),
+                ),
                 about: format!("{} and {}", pair.first, pair.second),
                 what: format!(
                     "go together otherwise: similarity {:.2}{}{detail}",
@@ -191,7 +215,13 @@ fn sequences(sections: &Sections) -> Vec<Finding> {
             .of_halves
             .map(|halves| halves.sequences.columns[at].steps.score);
         findings.push(Finding {
-            severity: shortfall(column.steps.score, of_halves),
+            severity: shortfall_of_kind(
+                column.steps.score,
+                of_halves,
+                sections
+                    .of_halves
+                    .map(|halves| halves.sequences.step_similarity),
+            ),
             about: column.column.clone(),
             what: format!(
                 "moves otherwise from row to row: similarity of its steps {:.2}{}",
@@ -212,9 +242,13 @@ fn along_time(sections: &Sections) -> Vec<Finding> {
         let gap = |curve: &super::Autocorrelation| {
             Some((first(&curve.real)? - first(&curve.synthetic).unwrap_or(0.0)).abs())
         };
-        let usual = halves
+        let own = halves
             .and_then(|halves| gap(&halves.autocorrelations[at]))
             .unwrap_or(1.0 - USUAL);
+        let mean = halves
+            .and_then(|halves| halves.autocorrelation_score)
+            .map_or(own, |score| 1.0 - score);
+        let usual = own.max((own + mean) / 2.0);
         if let Some(off) = gap(curve) {
             findings.push(Finding {
                 severity: off - usual,
@@ -235,7 +269,11 @@ fn along_time(sections: &Sections) -> Vec<Finding> {
     for (at, table) in time.transitions.iter().enumerate() {
         let of_halves = halves.map(|halves| halves.transitions[at].score);
         findings.push(Finding {
-            severity: shortfall(table.score, of_halves),
+            severity: shortfall_of_kind(
+                table.score,
+                of_halves,
+                halves.map(|halves| halves.transition_score),
+            ),
             about: table.column.clone(),
             what: format!(
                 "changes otherwise from row to row: similarity of its transitions {:.2}{}",

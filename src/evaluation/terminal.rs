@@ -88,7 +88,10 @@ fn table(header: &[&str]) -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH)
         .set_header(header.to_vec())
-        .remove_style(TableComponent::HorizontalLines);
+        .remove_style(TableComponent::HorizontalLines)
+        .remove_style(TableComponent::LeftBorderIntersections)
+        .remove_style(TableComponent::MiddleIntersections)
+        .remove_style(TableComponent::RightBorderIntersections);
     table
 }
 

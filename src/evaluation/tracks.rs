@@ -23,8 +23,11 @@ pub struct TrackColumn {
     pub column: String,
     /// Name of the sequence index, or `row` where places count rows from 1.
     pub along: String,
-    /// Whether places are dates, in seconds since 1970.
+    /// Whether the sequence index holds dates, so that places are in seconds, since 1970 or since the start.
     pub along_dates: bool,
+    /// Whether places are counted from the start of each sequence: where sequences are short beside the time that all of
+    /// them span, so that side by side they would be strokes.
+    pub since_start: bool,
     /// Whether values are dates, in seconds since 1970.
     pub dates: bool,
     /// At most eight real sequences.
@@ -68,6 +71,17 @@ pub(super) fn tracks(comparison: &Comparison) -> Vec<TrackColumn> {
                     .map(|&at| track(table, at, column, index))
                     .collect()
             };
+            let (mut real, mut synthetic) = (
+                of(&comparison.real, &real),
+                of(&comparison.synthetic, &synthetic),
+            );
+            let since_start = short_beside_all(&real, &synthetic);
+            if since_start {
+                for track in real.iter_mut().chain(&mut synthetic) {
+                    let start = track.places.first().copied().unwrap_or(0.0);
+                    track.places.iter_mut().for_each(|place| *place -= start);
+                }
+            }
             TrackColumn {
                 column: comparison.columns[column].name.clone(),
                 along: index.map_or_else(
@@ -75,9 +89,10 @@ pub(super) fn tracks(comparison: &Comparison) -> Vec<TrackColumn> {
                     |index| comparison.columns[index].name.clone(),
                 ),
                 along_dates: index.is_some_and(|index| comparison.columns[index].is_date()),
+                since_start,
                 dates: comparison.columns[column].is_date(),
-                real: of(&comparison.real, &real),
-                synthetic: of(&comparison.synthetic, &synthetic),
+                real,
+                synthetic,
             }
         })
         .collect()
@@ -100,4 +115,19 @@ fn track(table: &ComparedTable, sequence: usize, column: usize, index: Option<us
         .filter(|(place, value)| place.is_finite() && value.is_finite())
         .unzip();
     Track { places, values }
+}
+
+/// Whether the longest sequence takes less than a third of what all span together.
+fn short_beside_all(real: &[Track], synthetic: &[Track]) -> bool {
+    let ends = real
+        .iter()
+        .chain(synthetic)
+        .filter_map(|track| Some((*track.places.first()?, *track.places.last()?)));
+    let (low, high, longest) = ends.fold(
+        (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64),
+        |(low, high, longest), (first, last)| {
+            (low.min(first), high.max(last), longest.max(last - first))
+        },
+    );
+    longest > 0.0 && longest < (high - low) / 3.0
 }

@@ -225,15 +225,14 @@ pub(super) fn heat(
 ) -> Markup {
     let side = (220.0 / columns.len().max(1) as f64).min(26.0);
     let left = 88.0;
-    let (width, height) = (
-        left + side * columns.len() as f64 + 4.0,
-        side * rows.len() as f64 + 74.0,
-    );
+    // Never narrower than the other pictures, or the few cells of a small table would be drawn huge.
+    let width = (left + side * columns.len() as f64 + 4.0).max(WIDTH);
+    let height = side * rows.len() as f64 + 74.0;
     html! {
         svg viewBox=(format!("0 0 {width:.1} {height:.1}")) role="img" aria-label=(title) {
             title { (title) }
             @for (row, name) in rows.iter().enumerate() {
-                text x=(left - 4.0) y=(format!("{:.1}", (row as f64 + 0.5) * side + 4.0)) text-anchor="end" { (short(name, 13)) }
+                text x=(left - 4.0) y=(format!("{:.1}", (row as f64 + 0.5) * side + 4.0)) text-anchor="end" { (short(name, 12)) }
                 @for (column, other) in columns.iter().enumerate() {
                     @let value = values.get(row).and_then(|values| values.get(column)).copied().unwrap_or(0.0);
                     rect class=(class) x=(format!("{:.1}", left + column as f64 * side)) y=(format!("{:.1}", row as f64 * side))

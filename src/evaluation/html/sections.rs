@@ -317,13 +317,21 @@ fn tracks(column: &TrackColumn, real: bool) -> Markup {
     } else {
         of(&column.synthetic, "synthetic-line")
     };
-    let title = format!("{} along {}, {name}", column.column, column.along);
+    let from = if column.since_start {
+        " from its start"
+    } else {
+        ""
+    };
+    let title = format!("{} along {}{from}, {name}", column.column, column.along);
     let lines = Lines {
         title: title.clone(),
         curves,
         x: range(&mut all().flat_map(|track| track.places.iter().copied())),
         y: range(&mut all().flat_map(|track| track.values.iter().copied())),
-        x_label: &|value| figure(value, column.along_dates),
+        x_label: &|value| match (column.along_dates, column.since_start) {
+            (true, true) => duration(value),
+            (dates, _) => figure(value, dates),
+        },
         y_label: &|value| figure(value, column.dates),
     };
     card(&title, "", &lines.svg(), "")
@@ -449,7 +457,7 @@ pub(super) fn along_time(report: &EvaluationReport) -> Markup {
         @if !transitions.is_empty() {
             h3 { "Transitions" }
             p { "From the category at the side to the one below: the stronger the shade, the more of its rows go there." }
-            (cards(transitions, "", 0))
+            (cards(transitions, "wide", 0))
         }
         @if !spectra.is_empty() {
             h3 { "Spectrum" }

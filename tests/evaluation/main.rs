@@ -3,3 +3,4 @@
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
 
 mod golden;
+mod sound;

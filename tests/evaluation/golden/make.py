@@ -226,6 +226,8 @@ def keyed_columns():
         'prices with ties': (keyed([6] * 30, prices), keyed([6] * 30, lambda n: np.round(prices(n)))),
         'equal means by other sums': (keyed([3] * 9, lambda n: random.permutation([0.1, 0.2, 1234.3])),
                                       keyed([3] * 9, lambda n: random.permutation([0.1, 0.2, 1234.3]))),
+        'means that depend on how they are summed': tuple(
+            keyed([6] * 12, lambda n: random.permutation([0.1, 0.7, 1234.3, -999.9, 3.3, 0.05])) for _ in range(2)),
         'zeros and negative numbers': (keyed(lengths(20), lambda n: random.integers(-1, 4, n).astype(float)),
                                        keyed(lengths(20), lambda n: random.integers(-1, 5, n).astype(float))),
         'lengths 2 3 1 and 2 1 3': (keyed([2, 3, 1], walk), keyed([2, 1, 3], walk)),

@@ -42,7 +42,8 @@ pub use sequences::{inter_row_msas, sequence_length_similarity, statistic_msas};
 
 pub(super) use categories::{Tally, adherence_of, coverage_of, tv_of};
 pub(super) use numbers::{
-    extremes, finite, ks_of_sorted, mean, quantile, rounded, similarity_of_shares, spread,
+    extremes, finite, ks_of_sorted, mean, quantile, similarity_of_shares, spread,
+    to_fourteen_decimals,
 };
 pub(super) use pairs::{
     CodePair, PairCounts, ascending, complement_of_variation, digitize, even_edges, pearson,

@@ -174,14 +174,18 @@ pub struct NoveltyReport {
 }
 
 pub(super) fn sequences(rows: &Comparison, sequences: &Comparison) -> SequenceReport {
-    let columns: Vec<usize> = sequences
+    let numbers: Vec<usize> = sequences
         .numbers()
         .filter(|&column| sequences.varies(column))
         .collect();
-    let columns: Vec<SequenceColumn> = columns
-        .into_par_iter()
-        .map(|column| steps::sequence_column(sequences, column))
-        .collect();
+    let (columns, novelty) = rayon::join(
+        || {
+            let columns = numbers.into_par_iter();
+            let columns = columns.map(|column| steps::sequence_column(sequences, column));
+            columns.collect::<Vec<SequenceColumn>>()
+        },
+        || novelty::novelty(rows, sequences),
+    );
     let statistics = columns.iter().flat_map(|column| {
         let scores = &column.statistics;
         [
@@ -199,6 +203,6 @@ pub(super) fn sequences(rows: &Comparison, sequences: &Comparison) -> SequenceRe
         inter_row_msas: mean_of(inter_row.map(|rows| rows.score)),
         step_similarity: mean_of(columns.iter().map(|column| column.steps.score)),
         columns,
-        novelty: novelty::novelty(rows, sequences),
+        novelty,
     }
 }

@@ -90,7 +90,7 @@ fn edges(real: &[f64], synthetic: &[f64], unit: Unit) -> Option<Vec<f64>> {
     }
     if low == high {
         let half = 0.5_f64.max(low.abs() * 1e-6);
-        (low, high) = (low - half, high + half);
+        (low, high) = ((low - half).max(f64::MIN), (high + half).min(f64::MAX));
     }
     let mut edges = even_edges(Some((low, high)), BINS);
     edges.retain(|edge| edge.is_finite());

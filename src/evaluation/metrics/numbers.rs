@@ -114,7 +114,7 @@ pub(crate) fn rounded(cells: &[f64]) -> Vec<f64> {
 }
 
 /// Differences beyond the 14th decimal are noise of the sums that made the numbers.
-fn to_fourteen_decimals(number: f64) -> f64 {
+pub(crate) fn to_fourteen_decimals(number: f64) -> f64 {
     const SCALE: f64 = 1e14;
     let scaled = number * SCALE;
     if scaled.is_finite() && number.fract() != 0.0 {

@@ -15,7 +15,7 @@ pub enum Coefficient {
     Spearman,
 }
 
-/// Cells of a table up to which it is counted without sorting, and its expected counts summed one by one.
+/// Cells of a table up to which it is counted without sorting, however few the rows.
 const SMALL_TABLE: usize = 1 << 16;
 
 /// The correlation of two columns over the rows in which neither is missing, in `[-1, 1]`. `None` where fewer than two
@@ -222,10 +222,11 @@ pub(crate) struct CodePair<'a> {
 /// How often each pair of codes occurs.
 #[derive(Debug, Clone)]
 pub(crate) struct PairCounts {
-    /// Cell and count, cells ascending; a cell is `first * (second_labels + 1) + second`.
+    /// Cell and count, cells ascending; a cell is `first * second_size + second`.
     cells: Vec<(u64, usize)>,
-    /// How many categories the second column can have, missing included.
-    width: u64,
+    /// How many categories each column can have, missing included.
+    first_size: usize,
+    second_size: usize,
     rows: usize,
 }
 
@@ -239,67 +240,51 @@ impl PairCounts {
             u64::from(first.min(first_missing)) * width + u64::from(second.min(second_missing))
         });
         let rows = cells.len();
-        let size = (pair.first_labels + 1).saturating_mul(pair.second_labels + 1);
+        let (first_size, second_size) = (pair.first_labels + 1, pair.second_labels + 1);
+        let size = first_size.saturating_mul(second_size);
         PairCounts {
-            cells: if size <= SMALL_TABLE {
+            cells: if size <= SMALL_TABLE.max(2 * rows) {
                 counted(cells, size)
             } else {
                 sorted_and_counted(cells.collect())
             },
-            width,
+            first_size,
+            second_size,
             rows,
         }
     }
 
-    /// Rows of each category of the first column, and of the second.
-    fn margins(&self) -> [Vec<(u64, usize)>; 2] {
-        let margin = |category: &dyn Fn(u64) -> u64| {
-            let mut counts: Vec<(u64, usize)> = self
-                .cells
-                .iter()
-                .map(|&(cell, count)| (category(cell), count))
-                .collect();
-            counts.sort_unstable_by_key(|&(category, _)| category);
-            counts.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 += next.1;
-                }
-                same
-            });
-            counts
-        };
-        [
-            margin(&|cell| cell / self.width),
-            margin(&|cell| cell % self.width),
-        ]
+    /// The categories of a cell.
+    fn categories(&self, cell: u64) -> (usize, usize) {
+        let width = self.second_size as u64;
+        let place = |category: u64| usize::try_from(category).unwrap_or(usize::MAX);
+        (place(cell / width), place(cell % width))
     }
 
     /// `None` where one column is constant.
     pub(crate) fn cramers_v(&self) -> Option<f64> {
-        let [first, second] = self.margins();
-        let freedom = first.len().min(second.len()).checked_sub(1)?;
+        let (mut first, mut second) = (vec![0; self.first_size], vec![0; self.second_size]);
+        for &(cell, count) in &self.cells {
+            let (row, column) = self.categories(cell);
+            first[row] += count;
+            second[column] += count;
+        }
+        let occurring = |margin: &[usize]| margin.iter().filter(|&&count| count > 0).count();
+        let (first_occurring, second_occurring) = (occurring(&first), occurring(&second));
+        let freedom = first_occurring.min(second_occurring).checked_sub(1)?;
         if freedom == 0 {
             return None;
         }
         let rows = self.rows as f64;
-        let expected = |first: usize, second: usize| first as f64 * second as f64 / rows;
-        let term = |count: usize, expected: f64| (count as f64 - expected).powi(2) / expected;
-        let of = |margin: &[(u64, usize)], category: u64| {
-            let place = margin.binary_search_by_key(&category, |&(category, _)| category);
-            place.map_or(0, |place| margin[place].1)
-        };
         let (mut statistic, mut met) = (0.0, 0.0);
         for &(cell, count) in &self.cells {
-            let expected = expected(
-                of(&first, cell / self.width),
-                of(&second, cell % self.width),
-            );
-            statistic += term(count, expected);
+            let (row, column) = self.categories(cell);
+            let expected = first[row] as f64 * second[column] as f64 / rows;
+            statistic += (count as f64 - expected).powi(2) / expected;
             met += expected;
         }
         // Empty cells add what is expected of them; where there are none, the difference is noise.
-        if first.len() * second.len() > self.cells.len() {
+        if first_occurring * second_occurring > self.cells.len() {
             statistic += rows - met;
         }
         Some((statistic.max(0.0) / rows / freedom as f64).sqrt().min(1.0))

@@ -61,7 +61,10 @@ pub fn new_row_synthesis(
     Some((rows - matched) as f64 / rows as f64)
 }
 
-/// Rows with the same categories and the same cells missing; a group has rows on both sides.
+/// Of rows that are in no group.
+const NO_GROUP: usize = usize::MAX;
+
+/// Rows with the same categories and the same cells missing; each group has a synthetic row.
 struct Groups {
     real: Vec<Vec<usize>>,
     synthetic: Vec<Vec<usize>>,
@@ -71,15 +74,20 @@ impl Groups {
     fn of(real: &[TableColumn], synthetic: &[TableColumn]) -> Groups {
         let mut of_real = vec![0_usize; rows_of(real)];
         let mut of_synthetic = vec![0_usize; rows_of(synthetic)];
-        // Groups of the columns so far, and the next cell: the groups of one column more.
+        // Groups of the columns so far, and the next cell: the groups of one column more. Real rows that are in no group
+        // of a synthetic one drop out.
         for (real, synthetic) in real.iter().zip(synthetic) {
             let mut finer: HashMap<(usize, u64), usize> = HashMap::new();
-            for (groups, column) in [(&mut of_synthetic, synthetic), (&mut of_real, real)] {
-                for (row, group) in groups.iter_mut().enumerate() {
-                    let next = finer.len();
-                    *group = *finer.entry((*group, label(column, row))).or_insert(next);
-                }
+            for (row, group) in of_synthetic.iter_mut().enumerate() {
+                let next = finer.len();
+                *group = *finer.entry((*group, label(synthetic, row))).or_insert(next);
             }
+            of_real.par_iter_mut().enumerate().for_each(|(row, group)| {
+                if *group != NO_GROUP {
+                    let found = finer.get(&(*group, label(real, row)));
+                    *group = found.copied().unwrap_or(NO_GROUP);
+                }
+            });
         }
         let groups = of_synthetic.iter().max().map_or(0, |last| last + 1);
         let gather = |of_row: &[usize]| {

@@ -2,8 +2,8 @@
 
 use super::super::Comparison;
 use super::super::metrics::{
-    Tally, ascending, digitize, even_edges, extremes, ks_complement, missing_value_similarity,
-    pearson, product, ranks_in, standardized, tv_of,
+    Tally, ascending, digitize, even_edges, extremes, ks_of_sorted, missing_value_similarity,
+    pearson, product, ranks_in, standardized, to_fourteen_decimals, tv_of,
 };
 use super::ColumnShape;
 use super::deciles::{Deciles, MOST_DECILES};
@@ -90,7 +90,8 @@ impl<'a> ColumnSides<'a> {
         let (metric, score, shape_and_missing) = match &self.cells {
             SidesCells::Numbers(sides) => {
                 let [real, synthetic] = [sides[0].values, sides[1].values];
-                let score = ks_complement(real, synthetic);
+                // Rounding keeps the order.
+                let score = ks_of_sorted(&sides[0].rounded(), &sides[1].rounded());
                 let missing = missing_value_similarity(real, synthetic);
                 let both = missing.map(|missing| missing * score.unwrap_or(1.0));
                 ("KSComplement", score, both)
@@ -148,6 +149,13 @@ impl<'a> NumberSide<'a> {
             decile_bins: values.iter().map(|&value| deciles.place(value)).collect(),
             order,
         }
+    }
+
+    /// The values that are present, rounded and sorted.
+    fn rounded(&self) -> Vec<f64> {
+        let rows = self.order.iter();
+        rows.map(|&row| to_fourteen_decimals(self.values[row]))
+            .collect()
     }
 
     pub(super) fn pearson(&self, other: &NumberSide) -> Option<f64> {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::Comparison;
 use super::super::columns::{Unit, histogram};
 use super::super::metrics::{
-    Statistic, ks_complement, ks_of_sorted, mean, rounded, spread, statistic_of_each, steps_of_each,
+    Statistic, ks_complement, ks_of_sorted, mean, spread, statistic_of_each, steps_of_each,
+    to_fourteen_decimals,
 };
 use super::super::quality::mean_of;
 use super::{InterRowScore, SequenceColumn, StatisticScores, StepReport};
@@ -77,9 +78,9 @@ impl Steps {
         let steps = steps_of_each(values, ranges, 1);
         let mut weighted: Vec<(f64, f64)> = Vec::new();
         for steps in &steps {
-            let present = rounded(steps);
-            let weight = 1.0 / present.len() as f64;
-            weighted.extend(present.into_iter().map(|step| (step, weight)));
+            let present = steps.iter().filter(|step| !step.is_nan());
+            let weight = 1.0 / present.clone().count() as f64;
+            weighted.extend(present.map(|&step| (to_fourteen_decimals(step), weight)));
         }
         weighted.sort_unstable_by(|left, right| {
             left.0.total_cmp(&right.0).then(left.1.total_cmp(&right.1))

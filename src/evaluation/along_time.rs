@@ -5,8 +5,6 @@
 mod correlation;
 mod rows;
 mod spectrum;
-#[cfg(test)]
-mod tests;
 
 use rayon::prelude::*;
 use serde::Serialize;

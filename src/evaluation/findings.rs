@@ -317,8 +317,9 @@ fn two_sample(sections: &Sections) -> Option<Finding> {
         .map(|giveaway| giveaway.feature.clone())
         .collect();
     Some(Finding {
-        // An area between one half and one is half as wide as the score.
-        severity: shortfall(report.indistinct, of_halves) / 2.0,
+        // An area between one half and one is half as wide as the score; two standard errors of guesses are noise.
+        severity: shortfall(report.indistinct, of_halves) / 2.0
+            - 2.0 * guessing_error(report.sequences),
         about: "whole sequences".to_owned(),
         what: format!(
             "can be told from real ones: a classifier is right with an area under the curve of {:.2}, 0.50 being \
@@ -327,6 +328,12 @@ fn two_sample(sections: &Sections) -> Option<Finding> {
             giveaways.join(", ")
         ),
     })
+}
+
+/// Standard error of the area under the curve of guesses, of as many sequences a side (Mann and Whitney).
+fn guessing_error(sequences: usize) -> f64 {
+    let sequences = sequences.max(1) as f64;
+    ((2.0 * sequences + 1.0) / (12.0 * sequences * sequences)).sqrt()
 }
 
 fn next_row(report: &NextRowReport) -> Vec<Finding> {

@@ -7,8 +7,6 @@
 mod closeness;
 mod copies;
 mod rare;
-#[cfg(test)]
-mod tests;
 mod verdicts;
 
 use std::collections::HashSet;

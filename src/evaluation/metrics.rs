@@ -46,7 +46,7 @@ pub(super) use numbers::{
     to_fourteen_decimals,
 };
 pub(super) use pairs::{
-    CodePair, PairCounts, ascending, complement_of_variation, digitize, even_edges, pearson,
+    CodePair, PairCounts, ascending, complement_of_variation, digitize, even_edges, gapped_pearson,
     product, ranks_in, standardized,
 };
 pub(super) use sequences::{statistic_of_each, steps_of_each};

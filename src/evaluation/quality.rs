@@ -75,7 +75,9 @@ pub struct ColumnPairTrend {
     /// Cramér's V in the real table, in [0, 1]; not of two numbers, `None` where one is constant.
     pub real_association: Option<f64>,
     /// A score of every pair, in [0, 1], 1 best: of two numbers `CorrelationSimilarity` by Spearman's coefficient,
-    /// else `ContingencySimilarity` with numbers cut at the deciles of the real column.
+    /// else `ContingencySimilarity` with numbers cut at the deciles of the real column (once, at the lower one, where it
+    /// has but two). A real coefficient of exactly 0 counts, which SDMetrics leaves out: years and a constant of each
+    /// sequence have it in a balanced panel. `None` where a number is constant.
     pub plain_score: Option<f64>,
 }
 

@@ -135,7 +135,8 @@ pub struct StepReport {
 
 /// Whether rows and sequences are new, and how near to real ones rows lie.
 ///
-/// The sequence key and ids are never looked at, so a copy under a new key is a copy.
+/// The sequence key and ids are never looked at, so a copy under a new key is a copy. Rows that are drawn are drawn by
+/// the seed of the evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NoveltyReport {

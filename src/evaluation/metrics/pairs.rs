@@ -21,15 +21,15 @@ const SMALL_TABLE: usize = 1 << 16;
 /// The correlation of two columns over the rows in which neither is missing, in `[-1, 1]`. `None` where fewer than two
 /// rows are left, one column is constant in them, or a value is infinite.
 pub fn correlation(first: &[f64], second: &[f64], coefficient: Coefficient) -> Option<f64> {
-    let both = first
-        .iter()
-        .zip(second)
-        .filter(|(first, second)| !first.is_nan() && !second.is_nan());
-    let (mut first, mut second): (Vec<f64>, Vec<f64>) = both.unzip();
-    if coefficient == Coefficient::Spearman {
-        (first, second) = (ranks(&first), ranks(&second));
+    match coefficient {
+        Coefficient::Pearson => gapped_pearson(first, second),
+        Coefficient::Spearman => {
+            let both = first.iter().zip(second);
+            let both = both.filter(|(first, second)| !first.is_nan() && !second.is_nan());
+            let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
+            gapped_pearson(&ranks(&first), &ranks(&second))
+        }
     }
-    pearson(&first, &second)
 }
 
 /// SDMetrics' `CorrelationSimilarity`: 1 less half the difference of the two correlations, where the real one is
@@ -145,7 +145,7 @@ fn is_constant(cells: &[f64]) -> bool {
 }
 
 /// Positions in the order of the values from 1, ties sharing their mean; no value may be NaN.
-pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
+fn ranks(values: &[f64]) -> Vec<f64> {
     ranks_in(values, &ascending(values))
 }
 
@@ -172,8 +172,43 @@ pub(crate) fn ranks_in(values: &[f64], order: &[usize]) -> Vec<f64> {
 }
 
 /// Pearson's coefficient of columns without missing cells.
-pub(crate) fn pearson(first: &[f64], second: &[f64]) -> Option<f64> {
+fn pearson(first: &[f64], second: &[f64]) -> Option<f64> {
     Some(product(&standardized(first)?, &standardized(second)?))
+}
+
+/// Pearson's coefficient over the rows in which neither cell is missing, without a copy of them.
+pub(crate) fn gapped_pearson(first: &[f64], second: &[f64]) -> Option<f64> {
+    let both = || {
+        let rows = first.iter().copied().zip(second.iter().copied());
+        rows.filter(|(first, second)| !first.is_nan() && !second.is_nan())
+    };
+    let start = both().next()?;
+    let (mut count, mut sums, mut constant) = (0.0, (0.0, 0.0), (true, true));
+    for (first, second) in both() {
+        count += 1.0;
+        // Sums of differences, so that what lies far from zero loses nothing.
+        sums = (sums.0 + (first - start.0), sums.1 + (second - start.1));
+        constant = (
+            constant.0 && first == start.0,
+            constant.1 && second == start.1,
+        );
+    }
+    if constant.0 || constant.1 {
+        return None;
+    }
+    let means = (start.0 + sums.0 / count, start.1 + sums.1 / count);
+    let (mut products, mut squares) = (0.0, (0.0, 0.0));
+    for (first, second) in both() {
+        let (left, right) = (first - means.0, second - means.1);
+        products += left * right;
+        squares = (squares.0 + left * left, squares.1 + right * right);
+    }
+    let coefficient: f64 = products / (f64::sqrt(squares.0) * f64::sqrt(squares.1));
+    if coefficient.is_finite() && squares.0.is_normal() && squares.1.is_normal() {
+        return Some(coefficient.clamp(-1.0, 1.0));
+    }
+    let (first, second): (Vec<f64>, Vec<f64>) = both().unzip();
+    pearson(&first, &second) // squares beyond the smallest or largest number: scaled
 }
 
 /// Deviations from the mean, their squares summing to 1; `None` of less than two values, of equal ones and where they

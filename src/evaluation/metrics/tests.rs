@@ -100,6 +100,19 @@ fn extreme_ranges_are_still_ranges() {
 }
 
 #[test]
+fn a_line_is_a_line_at_any_scale_and_with_gaps() {
+    let line: Vec<f64> = (0..9).map(f64::from).collect();
+    for scale in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
+        let mut scaled: Vec<f64> = line.iter().map(|cell| (3.0 - cell) * scale).collect();
+        scaled[2] = f64::NAN;
+        for coefficient in [Coefficient::Pearson, Coefficient::Spearman] {
+            let found = correlation(&line, &scaled, coefficient).unwrap();
+            assert!((found + 1.0).abs() < 1e-12, "{scale}: {found}"); // 8 products
+        }
+    }
+}
+
+#[test]
 fn of_slices_of_unequal_length_the_shortest_says_how_many_rows_there_are() {
     let long = [1.0, 2.0, 4.0, 3.0];
     let found = correlation(&long, &long[..3], Coefficient::Pearson);

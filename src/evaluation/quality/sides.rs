@@ -2,8 +2,8 @@
 
 use super::super::Comparison;
 use super::super::metrics::{
-    Tally, ascending, digitize, even_edges, extremes, ks_of_sorted, missing_value_similarity,
-    pearson, product, ranks_in, standardized, to_fourteen_decimals, tv_of,
+    Tally, ascending, digitize, even_edges, extremes, gapped_pearson, ks_of_sorted,
+    missing_value_similarity, product, ranks_in, standardized, to_fourteen_decimals, tv_of,
 };
 use super::ColumnShape;
 use super::deciles::{Deciles, MOST_DECILES};
@@ -162,25 +162,20 @@ impl<'a> NumberSide<'a> {
         if let (Some(first), Some(second)) = (&self.standard, &other.standard) {
             return Some(product(first, second));
         }
-        let both = self.values.iter().zip(other.values);
-        let both = both.filter(|(first, second)| !first.is_nan() && !second.is_nan());
-        let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
-        pearson(&first, &second)
+        gapped_pearson(self.values, other.values)
     }
 
     pub(super) fn spearman(&self, other: &NumberSide) -> Option<f64> {
         if let (Some(first), Some(second)) = (&self.standard_ranks, &other.standard_ranks) {
             return Some(product(first, second));
         }
-        let (first, second) = (self.ranks_beside(other), other.ranks_beside(self));
-        pearson(&first, &second)
+        gapped_pearson(&self.ranks_beside(other), &other.ranks_beside(self))
     }
 
-    /// Ranks among the rows in which the other column holds a value too, row by row.
+    /// Ranks among the rows in which the other column holds a value too; NaN of all others.
     fn ranks_beside(&self, other: &NumberSide) -> Vec<f64> {
         let rows = self.order.iter().copied();
         let both: Vec<usize> = rows.filter(|&row| !other.values[row].is_nan()).collect();
-        let ranks = ranks_in(self.values, &both).into_iter();
-        ranks.filter(|rank| !rank.is_nan()).collect()
+        ranks_in(self.values, &both)
     }
 }

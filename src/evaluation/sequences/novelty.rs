@@ -145,11 +145,13 @@ impl Rows {
     }
 
     fn columns(&self) -> Vec<TableColumn<'_>> {
-        let column = |cells| match cells {
-            &Cells::Numbers(ref numbers) => TableColumn::Numbers(numbers),
-            &Cells::Categories(ref codes) => TableColumn::Categories(codes),
-        };
-        self.cells.iter().map(column).collect()
+        let cells = self.cells.iter();
+        cells
+            .map(|cells| match cells {
+                Cells::Numbers(numbers) => TableColumn::Numbers(numbers),
+                Cells::Categories(codes) => TableColumn::Categories(codes),
+            })
+            .collect()
     }
 }
 

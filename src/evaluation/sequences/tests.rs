@@ -17,7 +17,7 @@ fn a_long_sequence_weighs_as_much_as_a_short_one() {
     let mut values = vec![0.0, 5.0];
     values.extend((0..101).map(f64::from));
     let real = Steps::of(&values, &[0..2, 2..103]);
-    let short = Steps::of(&[0.0, 5.0], &[0..2]);
+    let short = Steps::of(&[0.0, 5.0], std::slice::from_ref(&(0..2)));
     let found = weighted_similarity(&real.weighted, &short.weighted).unwrap();
     assert!((found - 0.5).abs() < 1e-12); // 100 sums of a hundredth
     assert_eq!(weighted_similarity(&[], &short.weighted), None);

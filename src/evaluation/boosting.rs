@@ -148,7 +148,14 @@ mod tests {
         let column: Vec<f64> = (0..100).map(|row| f64::from(row) * 1e300).collect();
         let targets: Vec<f64> = (0..100).map(|row| f64::from(u8::from(row > 50))).collect();
         assert!(
-            learn_and_predict(Goal::Class, 5, &[column.clone()], &targets, &[column]).is_some()
+            learn_and_predict(
+                Goal::Class,
+                5,
+                std::slice::from_ref(&column),
+                &targets,
+                std::slice::from_ref(&column)
+            )
+            .is_some()
         );
     }
 }

@@ -119,18 +119,26 @@ fn sequence_numbers(cells: &[f64]) -> [f64; 10] {
     let products = steps.windows(2).map(|pair| pair[0] * pair[1]);
     let products: Vec<f64> = products.filter(|product| !product.is_nan()).collect();
     let steps: Vec<f64> = steps.into_iter().filter(|step| !step.is_nan()).collect();
+    // Below this a figure is the noise of floats, of which a classifier or a distance would make much.
+    let noise = 1e-10
+        * present
+            .iter()
+            .fold(0.0, |size: f64, cell| size.max(cell.abs()));
+    let quiet_below =
+        |noise: f64| move |figure: f64| if figure.abs() < noise { 0.0 } else { figure };
+    let (quiet, quiet_product) = (quiet_below(noise), quiet_below(noise * noise));
     let extreme = |choose: fn(f64, f64) -> f64| present.iter().copied().reduce(choose);
     [
         mean(&present),
-        standard_deviation(&present),
+        quiet(standard_deviation(&present)),
         extreme(f64::min).unwrap_or(f64::NAN),
         extreme(f64::max).unwrap_or(f64::NAN),
         present.first().copied().unwrap_or(f64::NAN),
         present.last().copied().unwrap_or(f64::NAN),
         1.0 - present.len() as f64 / cells.len() as f64,
-        mean(&steps),
-        standard_deviation(&steps),
-        mean(&products),
+        quiet(mean(&steps)),
+        quiet(standard_deviation(&steps)),
+        quiet_product(mean(&products)),
     ]
 }
 

@@ -117,7 +117,7 @@ fn rows_that_are_shuffled_in_time_are_seen() {
         .find(|column| column.column == "x")
         .unwrap();
     assert!(
-        next.real_skill.unwrap() > next.synthetic_skill.unwrap() + 0.2,
+        next.real_skill.unwrap() > next.synthetic_skill.unwrap() + 0.1,
         "{next:?}"
     );
     assert!(report.sequences.step_similarity.unwrap() < 0.9);

@@ -115,6 +115,7 @@ pub fn evaluate_with(
         columns,
         quality: scored.quality,
         sequences: scored.sequences,
+        novelty: sequences::novelty(&rows, sequences),
         along_time: scored.along_time,
         two_sample: scored.two_sample,
         next_row,

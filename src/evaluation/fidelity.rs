@@ -14,7 +14,7 @@ use super::{
 pub struct FidelityReport {
     /// Mean of the scores that count in it; [0, 1], 1 best.
     pub overall: Option<f64>,
-    /// The same of one random half of the real sequences against the other. A half is smaller than the whole, so a
+    /// The same of one random half of the real sequences against the other (at most 5,000 each). A half is smaller than the whole, so a
     /// good synthetic table may pass it.
     pub overall_of_real_halves: Option<f64>,
     /// The scores, those that count in `overall` first.

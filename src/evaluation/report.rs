@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::{
     AlongTimeReport, ColumnReport, Comparison, DiagnosticReport, EvaluationError, FidelityReport,
-    Finding, NextRowReport, PrivacyReport, QualityReport, SequenceReport, TrackColumn,
-    TwoSampleReport, html, terminal,
+    Finding, NextRowReport, NoveltyReport, PrivacyReport, QualityReport, SequenceReport,
+    TrackColumn, TwoSampleReport, html, terminal,
 };
 use crate::report::{EpochLoss, FitReport};
 use crate::table::ComparedTable;
@@ -31,6 +31,8 @@ pub struct EvaluationReport {
     pub columns: ColumnReport,
     /// Lengths, summaries and steps of sequences.
     pub sequences: SequenceReport,
+    /// Whether rows and sequences are new, and how near to real ones rows lie.
+    pub novelty: NoveltyReport,
     /// How values follow each other.
     pub along_time: AlongTimeReport,
     /// Whether a classifier can tell synthetic sequences from real ones.

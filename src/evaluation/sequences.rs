@@ -31,8 +31,6 @@ pub struct SequenceReport {
     pub step_similarity: Option<f64>,
     /// Numbers and dates that belong to the rows, the sequence index included, in the table's order.
     pub columns: Vec<SequenceColumn>,
-    /// Whether rows and sequences are new, and how near to real ones rows lie.
-    pub novelty: NoveltyReport,
 }
 
 /// How long sequences are, in rows.
@@ -174,19 +172,17 @@ pub struct NoveltyReport {
     pub dcr_holdout_rows: usize,
 }
 
+pub(super) use novelty::novelty;
+
 pub(super) fn sequences(rows: &Comparison, sequences: &Comparison) -> SequenceReport {
     let numbers: Vec<usize> = sequences
         .numbers()
         .filter(|&column| sequences.varies(column))
         .collect();
-    let (columns, novelty) = rayon::join(
-        || {
-            let columns = numbers.into_par_iter();
-            let columns = columns.map(|column| steps::sequence_column(sequences, column));
-            columns.collect::<Vec<SequenceColumn>>()
-        },
-        || novelty::novelty(rows, sequences),
-    );
+    let columns: Vec<SequenceColumn> = numbers
+        .into_par_iter()
+        .map(|column| steps::sequence_column(sequences, column))
+        .collect();
     let statistics = columns.iter().flat_map(|column| {
         let scores = &column.statistics;
         [
@@ -204,6 +200,5 @@ pub(super) fn sequences(rows: &Comparison, sequences: &Comparison) -> SequenceRe
         inter_row_msas: mean_of(inter_row.map(|rows| rows.score)),
         step_similarity: mean_of(columns.iter().map(|column| column.steps.score)),
         columns,
-        novelty,
     }
 }

@@ -13,7 +13,7 @@ use crate::rng::Purpose;
 /// A side; with fewer the classifier learns nothing that holds in the next fold.
 const FEWEST_SEQUENCES: usize = 40;
 /// A side; drawn where there are more.
-const MOST_SEQUENCES: usize = 4_000;
+const MOST_SEQUENCES: usize = 2_000;
 const FOLDS: usize = 5;
 const TREES: usize = 80;
 /// Values of a feature below which it is passed over.
@@ -29,7 +29,7 @@ pub struct TwoSampleReport {
     pub auc: Option<f64>,
     /// `1 - 2 |auc - 0.5|`: 1 where the classifier guesses, 0 where it is always right.
     pub indistinct: Option<f64>,
-    /// Sequences a side: as many as the smaller table has, at most 4,000.
+    /// Sequences a side: as many as the smaller table has, at most 2,000.
     pub sequences: usize,
     /// The features that tell the most, each by itself; at most 10, the strongest first.
     pub giveaways: Vec<Giveaway>,

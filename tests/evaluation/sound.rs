@@ -127,9 +127,7 @@ fn a_copy_under_a_new_key_is_a_copy() {
     let other: Vec<String> = keys(6, 10).iter().map(|key| format!("new {key}")).collect();
     let real = df!("key" => keys(6, 10), "x" => &x).unwrap();
     let synthetic = df!("key" => other, "x" => turned).unwrap();
-    let novelty = report(&real, &synthetic, &numbers(&["x"]))
-        .sequences
-        .novelty;
+    let novelty = report(&real, &synthetic, &numbers(&["x"])).novelty;
     assert_eq!(
         (novelty.new_rows, novelty.new_sequences),
         (Some(0.0), Some(0.0))
@@ -142,9 +140,7 @@ fn a_copy_under_a_new_key_is_a_copy() {
 fn rows_of_real_sequences_in_new_company_are_new_sequences() {
     let real = df!("key" => keys(3, 2), "x" => [1, 2, 3, 4, 5, 6]).unwrap();
     let synthetic = df!("key" => keys(3, 2), "x" => [1, 3, 2, 1, 4, 6]).unwrap();
-    let novelty = report(&real, &synthetic, &numbers(&["x"]))
-        .sequences
-        .novelty;
+    let novelty = report(&real, &synthetic, &numbers(&["x"])).novelty;
     assert_eq!(novelty.new_rows, Some(0.0));
     assert_eq!(novelty.new_sequences, Some(2.0 / 3.0));
 }

@@ -33,7 +33,7 @@ enum Draw {
     Holdout,
 }
 
-pub(super) fn novelty(rows: &Comparison, sequences: &Comparison) -> NoveltyReport {
+pub(in super::super) fn novelty(rows: &Comparison, sequences: &Comparison) -> NoveltyReport {
     let matched = rows.synthetic.rows().min(MOST_MATCHED_ROWS);
     let (baseline, dcr_rows) = baseline(rows);
     let (overfitting, dcr_holdout_rows) = overfitting(rows).unzip();

@@ -69,7 +69,7 @@ pub(super) fn write(report: &EvaluationReport, f: &mut Formatter<'_>) -> Result 
         ]);
     }
     right_align(&mut scores);
-    writeln!(f, "\n{scores}\n")?;
+    writeln!(f, "\n{}\n", scores.trim_fmt())?;
     let mut privacy = table(&["privacy", "outcome", "why"]);
     for verdict in &report.privacy.verdicts {
         privacy.add_row([
@@ -78,7 +78,7 @@ pub(super) fn write(report: &EvaluationReport, f: &mut Formatter<'_>) -> Result 
             verdict.reason.clone(),
         ]);
     }
-    write!(f, "{privacy}")
+    write!(f, "{}", privacy.trim_fmt())
 }
 
 fn table(header: &[&str]) -> Table {

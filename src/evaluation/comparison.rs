@@ -1,6 +1,7 @@
 //! The tables of an evaluation, read once and shared by all that is measured.
 
 use polars::prelude::DataFrame;
+use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::{ComparedRole, EvaluationError, EvaluationOptions};
@@ -106,6 +107,27 @@ impl Comparison {
             real: self.real.some_sequences(one),
             synthetic: self.real.some_sequences(other),
             holdout: None,
+            seed: self.seed,
+            window_rows: self.window_rows,
+        })
+    }
+
+    /// At most so many sequences of each table, drawn at random; `None` where no table has more.
+    pub(super) fn thinned(&self, most: usize, generator: &mut impl Rng) -> Option<Comparison> {
+        if self.parts().iter().all(|table| table.sequences() <= most) {
+            return None;
+        }
+        let mut thin = |table: &ComparedTable| {
+            let mut order: Vec<usize> = (0..table.sequences()).collect();
+            order.shuffle(generator);
+            order.truncate(most);
+            table.some_sequences(&order)
+        };
+        Some(Comparison {
+            columns: self.columns.clone(),
+            real: thin(&self.real),
+            synthetic: thin(&self.synthetic),
+            holdout: self.holdout.as_ref().map(thin),
             seed: self.seed,
             window_rows: self.window_rows,
         })

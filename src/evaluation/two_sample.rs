@@ -50,13 +50,11 @@ pub struct Giveaway {
 }
 
 pub(super) fn two_sample(comparison: &Comparison) -> TwoSampleReport {
-    let features = features(comparison);
-    let [real, synthetic] = [0, 1].map(|side| &features[side]);
-    let count = real
-        .sequences()
-        .min(synthetic.sequences())
-        .min(MOST_SEQUENCES);
     let mut generator = comparison.seed.stream(Purpose::EvaluationFolds);
+    let thinned = comparison.thinned(MOST_SEQUENCES, &mut generator);
+    let features = features(thinned.as_ref().unwrap_or(comparison));
+    let [real, synthetic] = [0, 1].map(|side| &features[side]);
+    let count = real.sequences().min(synthetic.sequences());
     let mut drawn = |all: usize| -> Vec<usize> {
         let mut order: Vec<usize> = (0..all).collect();
         order.shuffle(&mut generator);

@@ -107,12 +107,11 @@ impl Points {
 }
 
 pub(super) fn closeness(comparison: &Comparison) -> (ClosenessReport, Option<MembershipReport>) {
-    let features = features(comparison);
     let mut generator = comparison.seed.stream(Purpose::EvaluationSubsample);
+    let thinned = comparison.thinned(MOST_SEQUENCES, &mut generator);
+    let features = features(thinned.as_ref().unwrap_or(comparison));
     let scales = scales(&features[0]);
-    let mut points = features
-        .iter()
-        .map(|table| points(table, &scales, &mut generator));
+    let mut points = features.iter().map(|table| points(table, &scales));
     let (Some(real), Some(synthetic)) = (points.next(), points.next()) else {
         unreachable!("real and synthetic are always there");
     };
@@ -183,14 +182,8 @@ fn scales(real: &Features) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn points(features: &Features, scales: &[(f64, f64)], generator: &mut impl rand::Rng) -> Points {
-    let mut order: Vec<usize> = (0..features.sequences()).collect();
-    if order.len() > MOST_SEQUENCES {
-        order.shuffle(generator);
-        order.truncate(MOST_SEQUENCES);
-    }
-    let cells = order
-        .into_iter()
+fn points(features: &Features, scales: &[(f64, f64)]) -> Points {
+    let cells = (0..features.sequences())
         .flat_map(|sequence| {
             features
                 .columns

@@ -18,6 +18,8 @@ const MOST_CATEGORIES: usize = 6;
 const MOST_PAIRS: usize = 4_000;
 const FEWEST_PAIRS: usize = 40;
 const TREES: usize = 40;
+/// Squared errors, as shares of the square of the largest value, below which they are the noise of floats.
+const NOISE: f64 = 1e-24;
 
 /// How well the next row can be foretold by who has learned from synthetic sequences alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,8 +36,11 @@ pub struct NextRowReport {
 
 /// How well one column of the next row can be foretold.
 ///
-/// A skill is the share of the error of the best constant guess that is avoided: of squared error for numbers (R²), of
-/// wrong guesses for categories. 1 is perfect, 0 no better than the constant, below 0 worse.
+/// A skill is the share of a naive guess's error that is avoided: 1 is perfect, 0 no better than naive, below 0 worse;
+/// no less than -1. For numbers the error is squared, and naive is the better of two guesses, the mean of the tests (a
+/// skill against it is R²) and the value of the row before: against the mean alone a date or a slow level would be
+/// foretold nearly perfectly whatever it had been learned from. For categories the error is the share of wrong guesses,
+/// and naive is the most frequent category of the tests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NextRowColumn {
@@ -45,8 +50,8 @@ pub struct NextRowColumn {
     pub real_skill: Option<f64>,
     /// Skill of what learned from synthetic rows, at most 1.
     pub synthetic_skill: Option<f64>,
-    /// 1 less the skill that learning from synthetic rows loses; [0, 1], 1 best. `None` where there are fewer than 40
-    /// pairs of rows to learn from or to test on.
+    /// 1 less the skill that learning from synthetic instead of real rows loses; [0, 1], 1 best. `None` where there are
+    /// fewer than 40 pairs of rows to learn from or to test on, or where the naive guess is never wrong.
     pub score: Option<f64>,
 }
 
@@ -86,7 +91,7 @@ pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
                 synthetic_skill,
                 score: real_skill
                     .zip(synthetic_skill)
-                    .map(|(real, synthetic)| (1.0 - (real.max(0.0) - synthetic)).clamp(0.0, 1.0)),
+                    .map(|(real, synthetic)| (1.0 - (real - synthetic)).clamp(0.0, 1.0)),
             }
         })
         .collect();
@@ -160,49 +165,153 @@ fn skill(learned: &Pairs, test: &Pairs, column: usize) -> Option<f64> {
 }
 
 fn number_skill(learned: &Pairs, known: &[f64], test: &Pairs, wanted: &[f64]) -> Option<f64> {
-    let next = |pairs: &Pairs, cells: &[f64]| -> (Vec<usize>, Vec<f64>) {
-        let next = pairs.rows.iter().map(|row| cells[row + 1]).enumerate();
-        next.filter(|(_, cell)| !cell.is_nan()).unzip()
-    };
-    let (learned_places, known) = next(learned, known);
-    let (test_places, wanted) = next(test, wanted);
-    if learned_places.len() < FEWEST_PAIRS || test_places.len() < FEWEST_PAIRS {
-        return None;
-    }
     // By the scale of the tests, so that squares are neither lost nor infinite.
-    let scale = wanted
+    let wanted_steps = Steps::of(test, wanted);
+    let scale = wanted_steps
+        .next
         .iter()
-        .chain(&known)
+        .chain(&wanted_steps.last)
         .fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
-    let known: Vec<f64> = known.iter().map(|cell| cell / scale).collect();
-    let wanted: Vec<f64> = wanted.iter().map(|cell| cell / scale).collect();
-    let mean = |cells: &[f64]| cells.iter().sum::<f64>() / cells.len() as f64;
-    let square_from = |guess: f64| move |cell: &f64| (cell - guess).powi(2);
-    let (centre, test_mean) = (mean(&known), mean(&wanted));
-    let spread = mean(&known.iter().map(square_from(centre)).collect::<Vec<f64>>()).sqrt();
-    let constant_error: f64 = wanted.iter().map(square_from(test_mean)).sum();
-    if !(constant_error > 0.0 && constant_error.is_finite()) {
+    let known = Steps::of(learned, known).divided_by(scale);
+    let wanted = wanted_steps.divided_by(scale);
+    if known.next.len() < FEWEST_PAIRS || wanted.next.len() < FEWEST_PAIRS {
         return None;
     }
-    let guesses = if spread > 0.0 {
-        let targets: Vec<f64> = known.iter().map(|cell| (cell - centre) / spread).collect();
+    let centre = mean(&wanted.next);
+    let constant = wanted.error(|_| centre);
+    let naive = constant.min(wanted.error(|at| present_or(wanted.last[at], centre)));
+    if !(naive > NOISE * wanted.next.len() as f64 && naive.is_finite()) {
+        return None;
+    }
+    // A line through the last value first: trees alone follow a trend only as far as they have seen it.
+    let line = Line::through(&known.last, &known.next);
+    let residuals: Vec<f64> = known
+        .next
+        .iter()
+        .zip(&known.last)
+        .map(|(next, &last)| next - line.at(last))
+        .collect();
+    let spread = mean(&squares(&residuals)).sqrt();
+    let guesses = (spread > 0.0 && spread.is_finite()).then(|| {
+        let targets: Vec<f64> = residuals.iter().map(|residual| residual / spread).collect();
         learn_and_predict(
             Goal::Number,
             TREES,
-            &learned.inputs_at(&learned_places),
+            &learned.inputs_at(&known.places),
             &targets,
-            &test.inputs_at(&test_places),
+            &test.inputs_at(&wanted.places),
         )
-    } else {
-        None
+    });
+    let guesses = guesses
+        .flatten()
+        .unwrap_or_else(|| vec![0.0; wanted.next.len()]);
+    let error = wanted.error(|at| line.at(wanted.last[at]) + guesses[at] * spread);
+    // As a comparison that is false of NaN.
+    let skill = 1.0 - error / naive;
+    Some(if skill > -1.0 { skill } else { -1.0 })
+}
+
+/// Values of a column of numbers in rows that follow each other.
+struct Steps {
+    /// Positions of those pairs of rows of which the later has a value.
+    places: Vec<usize>,
+    next: Vec<f64>,
+    /// NaN where missing.
+    last: Vec<f64>,
+}
+
+impl Steps {
+    fn of(pairs: &Pairs, cells: &[f64]) -> Steps {
+        let places: Vec<usize> = (0..pairs.rows.len())
+            .filter(|&place| !cells[pairs.rows[place] + 1].is_nan())
+            .collect();
+        let at = |after: usize| {
+            places
+                .iter()
+                .map(|&place| cells[pairs.rows[place] + after])
+                .collect()
+        };
+        Steps {
+            next: at(1),
+            last: at(0),
+            places,
+        }
     }
-    .unwrap_or_else(|| vec![0.0; wanted.len()]);
-    let error: f64 = wanted
-        .iter()
-        .zip(guesses)
-        .map(|(cell, guess)| (cell - (centre + guess * spread)).powi(2))
-        .sum();
-    Some((1.0 - error / constant_error).max(-1.0))
+
+    fn divided_by(mut self, scale: f64) -> Steps {
+        if scale > 0.0 {
+            for cell in self.next.iter_mut().chain(&mut self.last) {
+                *cell /= scale;
+            }
+        }
+        self
+    }
+
+    /// Sum of squared errors of guesses.
+    fn error(&self, guess: impl Fn(usize) -> f64) -> f64 {
+        let errors = self
+            .next
+            .iter()
+            .enumerate()
+            .map(|(at, next)| (next - guess(at)).powi(2));
+        errors.sum()
+    }
+}
+
+/// The line of least squares.
+struct Line {
+    slope: f64,
+    last_mean: f64,
+    next_mean: f64,
+}
+
+impl Line {
+    /// Through the pairs that have both; flat where the earlier values do not vary.
+    fn through(last: &[f64], next: &[f64]) -> Line {
+        let (known_last, known_next): (Vec<f64>, Vec<f64>) = last
+            .iter()
+            .zip(next)
+            .filter(|(last, _)| !last.is_nan())
+            .unzip();
+        let (last_mean, both_mean) = (mean(&known_last), mean(&known_next));
+        let products = known_last
+            .iter()
+            .zip(&known_next)
+            .map(|(last, next)| (last - last_mean) * (next - both_mean));
+        let squares = known_last.iter().map(|last| (last - last_mean).powi(2));
+        let slope = products.sum::<f64>() / squares.sum::<f64>();
+        if slope.is_finite() {
+            Line {
+                slope,
+                last_mean,
+                next_mean: both_mean,
+            }
+        } else {
+            Line {
+                slope: 0.0,
+                last_mean: 0.0,
+                next_mean: mean(next),
+            }
+        }
+    }
+
+    /// The mean where the last value is missing.
+    fn at(&self, last: f64) -> f64 {
+        self.next_mean + self.slope * (present_or(last, self.last_mean) - self.last_mean)
+    }
+}
+
+fn present_or(cell: f64, other: f64) -> f64 {
+    if cell.is_nan() { other } else { cell }
+}
+
+/// NaN of nothing.
+fn mean(cells: &[f64]) -> f64 {
+    cells.iter().sum::<f64>() / cells.len() as f64
+}
+
+fn squares(cells: &[f64]) -> Vec<f64> {
+    cells.iter().map(|cell| cell * cell).collect()
 }
 
 fn category_skill(learned: &Pairs, known: &[u32], test: &Pairs, wanted: &[u32]) -> Option<f64> {

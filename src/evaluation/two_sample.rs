@@ -8,13 +8,17 @@ use serde::Serialize;
 use super::Comparison;
 use super::boosting::{Goal, area_under_curve, learn_and_predict};
 use super::features::{Features, features};
-use crate::rng::Purpose;
+use crate::rng::{Purpose, Seed};
 
 /// A side; with fewer the classifier learns nothing that holds in the next fold.
 const FEWEST_SEQUENCES: usize = 40;
 /// A side; drawn where there are more.
 const MOST_SEQUENCES: usize = 2_000;
 const FOLDS: usize = 5;
+/// Few sequences are dealt into folds again, at most so often, since chance is greatest there.
+const MOST_ROUNDS: usize = 5;
+/// Sequences a side, over all rounds, that are enough.
+const ENOUGH_SEQUENCES: usize = 500;
 const TREES: usize = 80;
 /// Values of a feature below which it is passed over.
 const FEWEST_VALUES: usize = 10;
@@ -25,7 +29,8 @@ const MOST_GIVEAWAYS: usize = 10;
 #[non_exhaustive]
 pub struct TwoSampleReport {
     /// How often the classifier finds the real one of a real and a synthetic sequence that it has not learned from:
-    /// area under the ROC curve, in [0, 1]. 0.5 is guessing. `None` of fewer than 40 sequences a side.
+    /// area under the ROC curve, in [0, 1]. 0.5 is guessing. Five folds; of few sequences a mean over up to
+    /// five ways to deal them. `None` of fewer than 40 sequences a side.
     pub auc: Option<f64>,
     /// `1 - 2 |auc - 0.5|`: 1 where the classifier guesses, 0 where it is always right.
     pub indistinct: Option<f64>,
@@ -67,7 +72,7 @@ pub(super) fn two_sample(comparison: &Comparison) -> TwoSampleReport {
     };
     let columns = sides.columns(real, synthetic);
     let auc = (count >= FEWEST_SEQUENCES)
-        .then(|| cross_validated(&columns, count))
+        .then(|| area_over_rounds(&columns, count, comparison.seed))
         .flatten();
     TwoSampleReport {
         auc,
@@ -96,18 +101,44 @@ impl Sides {
     }
 }
 
-/// Area under the curve of scores that each sequence gets from a classifier that has not seen it.
-fn cross_validated(columns: &[Vec<f64>], count: usize) -> Option<f64> {
-    let used: Vec<&Vec<f64>> = columns
+/// Mean area over some ways to deal the sequences into folds; `None` where a fold has nothing to learn from.
+fn area_over_rounds(columns: &[Vec<f64>], count: usize, seed: Seed) -> Option<f64> {
+    let used: Vec<&[f64]> = columns
         .iter()
         .filter(|column| column.iter().filter(|cell| !cell.is_nan()).count() >= FEWEST_VALUES)
+        .filter(|column| {
+            column
+                .iter()
+                .any(|cell| cell.to_bits() != column[0].to_bits())
+        })
+        .map(Vec::as_slice)
         .collect();
-    let folds: Vec<Option<Vec<(usize, f64)>>> = (0..FOLDS)
+    if used.is_empty() {
+        return Some(0.5); // all sequences look alike, so there is nothing but guessing
+    }
+    let rounds = (ENOUGH_SEQUENCES / count).clamp(1, MOST_ROUNDS);
+    let mut areas = 0.0;
+    for round in 1..=rounds {
+        let mut generator = seed.numbered_stream(Purpose::EvaluationFolds, round as u64);
+        let mut folds_of_side = || {
+            let mut folds: Vec<usize> = (0..count).map(|place| place % FOLDS).collect();
+            folds.shuffle(&mut generator);
+            folds
+        };
+        let folds = [folds_of_side(), folds_of_side()].concat();
+        areas += cross_validated(&used, &folds, count)?;
+    }
+    Some(areas / rounds as f64)
+}
+
+/// Area under the curve of scores that each sequence gets from a classifier that has not seen it. The first `count` rows
+/// are real.
+fn cross_validated(used: &[&[f64]], folds: &[usize], count: usize) -> Option<f64> {
+    let scores_of_folds: Option<Vec<Vec<(usize, f64)>>> = (0..FOLDS)
         .into_par_iter()
         .map(|fold| {
-            // The same places of both sides, so that each fold has as many of each.
             let (asked, learned): (Vec<usize>, Vec<usize>) =
-                (0..2 * count).partition(|row| row % count % FOLDS == fold);
+                (0..2 * count).partition(|&row| folds[row] == fold);
             let part = |rows: &[usize]| -> Vec<Vec<f64>> {
                 used.iter()
                     .map(|column| rows.iter().map(|&row| column[row]).collect())
@@ -123,7 +154,7 @@ fn cross_validated(columns: &[Vec<f64>], count: usize) -> Option<f64> {
         })
         .collect();
     let mut scores = vec![0.0; 2 * count];
-    for (row, score) in folds.into_iter().flatten().flatten() {
+    for (row, score) in scores_of_folds?.into_iter().flatten() {
         scores[row] = score;
     }
     let (real, synthetic) = scores.split_at(count);

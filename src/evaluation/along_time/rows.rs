@@ -27,6 +27,13 @@ pub struct Transitions {
     pub real: Vec<Vec<f64>>,
     /// As `real`, of the synthetic table.
     pub synthetic: Vec<Vec<f64>>,
+    /// How the lengths of runs, of rows of one category after each other, are distributed: `KSComplement`; [0, 1], 1
+    /// best. The table of pairs tells their mean only.
+    pub run_score: Option<f64>,
+    /// Mean length of the real runs, in rows.
+    pub real_run_rows: Option<f64>,
+    /// As `real_run_rows`, of the synthetic table.
+    pub synthetic_run_rows: Option<f64>,
 }
 
 /// The first and the last rows of sequences, which a table of all rows hides behind the others.
@@ -90,7 +97,12 @@ pub(super) fn transitions(comparison: &Comparison) -> Vec<Transitions> {
             if others(&real) || others(&synthetic) {
                 names.push("others".to_owned());
             }
+            let [real_runs, synthetic_runs] =
+                [&comparison.real, &comparison.synthetic].map(|table| runs(table, column));
             Transitions {
+                run_score: ks_complement(&real_runs, &synthetic_runs),
+                real_run_rows: mean(&real_runs),
+                synthetic_run_rows: mean(&synthetic_runs),
                 column: comparison.columns[column].name.clone(),
                 score: score(&real, &synthetic),
                 real: table(&real, &places, names.len()),
@@ -112,6 +124,21 @@ fn counts(table: &ComparedTable, column: usize) -> Counts {
         }
     }
     counts
+}
+
+/// Rows of each run of equal categories, which ends where its sequence ends.
+fn runs(table: &ComparedTable, column: usize) -> Vec<f64> {
+    let codes = table.columns[column].codes().unwrap_or_default();
+    table
+        .ranges()
+        .flat_map(|range| codes[range].chunk_by(|left, right| left == right))
+        .map(|run| run.len() as f64)
+        .collect()
+}
+
+/// `None` of nothing.
+fn mean(runs: &[f64]) -> Option<f64> {
+    (!runs.is_empty()).then(|| runs.iter().sum::<f64>() / runs.len() as f64)
 }
 
 fn score(real: &Counts, synthetic: &Counts) -> Option<f64> {

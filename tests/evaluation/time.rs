@@ -1,10 +1,12 @@
 //! What is measured along time, on tables with planted faults, and beside an outside judge.
 
 use parsynth::{EvaluationOptions, Metadata, evaluate_with, read_csv};
+use rand::rngs::ChaCha12Rng;
+use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 use std::path::Path;
 
-use crate::common::{evaluated, sequences};
+use crate::common::{Rows, evaluated, sequences};
 
 #[test]
 fn the_outside_judge_says_the_same() {
@@ -125,6 +127,109 @@ fn rows_that_are_shuffled_in_time_are_seen() {
     assert!(
         ["whole sequences", "x", "c"].contains(&first.about.as_str()),
         "{first:?}"
+    );
+}
+
+/// A level far above its steps, which go up when the state is `calm` and down when it is not, or by chance alone.
+fn levels(seed: u64, by_state: bool) -> Rows {
+    let mut generator = ChaCha12Rng::seed_from_u64(seed);
+    let mut rows = sequences(200, 0.2, seed);
+    let mut number = 0.0;
+    for row in 0..rows.keys.len() {
+        if rows.times[row] == 0 {
+            number = f64::round(generator.random_range(0.0..1e4));
+        }
+        rows.numbers[row] = number;
+        let up = if by_state {
+            rows.states[row] == "calm"
+        } else {
+            generator.random_bool(0.5)
+        };
+        number += if up { 1.0 } else { -1.0 };
+    }
+    rows
+}
+
+/// Against the mean either is foretold nearly perfectly, by the row before.
+#[test]
+fn steps_that_follow_nothing_are_seen_under_levels_that_last() {
+    let (real, holdout) = (levels(1, true), levels(3, true));
+    let score = |synthetic: &Rows| {
+        let report = evaluated(&real, synthetic, Some(&holdout));
+        let columns = &report.next_row.columns;
+        columns
+            .iter()
+            .find(|column| column.column == "x")
+            .unwrap()
+            .clone()
+    };
+    let (fresh, faulty) = (score(&levels(2, true)), score(&levels(2, false)));
+    assert!(
+        fresh.real_skill.unwrap() > 0.8 && fresh.score.unwrap() > 0.9,
+        "{fresh:?}"
+    );
+    assert!(
+        faulty.synthetic_skill.unwrap() < 0.2 && faulty.score.unwrap() < 0.4,
+        "{faulty:?}"
+    );
+}
+
+/// Same pairs of states: runs of one and of three rows, or all of two.
+#[test]
+fn runs_are_measured_beside_pairs() {
+    let states = |runs: &[&str]| {
+        let mut rows = sequences(1, 0.5, 1);
+        for column in [&mut rows.keys, &mut rows.groups] {
+            let first = column[0].clone();
+            column.resize(8, first);
+        }
+        rows.times = (0..8).collect();
+        rows.numbers = vec![0.5; 8];
+        rows.states = runs.iter().map(|state| (*state).to_owned()).collect();
+        rows
+    };
+    let real = states(&["a", "a", "b", "b", "a", "a", "b", "b"]);
+    let synthetic = states(&["a", "a", "a", "b", "b", "b", "a", "b"]);
+    let rows = |from: &Rows, copies: usize| {
+        let mut all = Rows::default();
+        for copy in 0..copies {
+            all.keys
+                .extend(from.keys.iter().map(|key| format!("{key}-{copy}")));
+            all.times.extend(&from.times);
+            all.groups.extend(from.groups.clone());
+            all.numbers.extend(&from.numbers);
+            all.states.extend(from.states.clone());
+        }
+        all
+    };
+    let report = evaluated(&rows(&real, 5), &rows(&synthetic, 5), None);
+    let states = &report.along_time.transitions[0];
+    // Real (a a) 2, (a b) 2, (b b) 2, (b a) 1; synthetic the same.
+    assert_eq!(states.score, Some(1.0));
+    // Lengths 2 2 2 2 and 3 3 1 1: distribution functions differ by 1/2 at most.
+    assert_eq!(states.run_score, Some(0.5));
+    assert_eq!(
+        (states.real_run_rows, states.synthetic_run_rows),
+        (Some(2.0), Some(2.0))
+    );
+}
+
+#[test]
+fn sequences_that_all_look_alike_are_not_told_apart() {
+    let mut alike = sequences(0, 0.5, 1);
+    for key in 0..50 {
+        for time in 0..3 {
+            alike.keys.push(format!("{key}"));
+            alike.times.push(time);
+            alike.groups.push("north".to_owned());
+            alike.numbers.push(1.0);
+            alike.states.push("calm".to_owned());
+        }
+    }
+    let report = evaluated(&alike, &alike, None);
+    assert_eq!(
+        (report.two_sample.auc, report.two_sample.indistinct),
+        (Some(0.5), Some(1.0))
     );
 }
 

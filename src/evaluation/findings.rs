@@ -343,7 +343,7 @@ fn next_row(report: &NextRowReport) -> Vec<Finding> {
         .filter_map(|column| {
             let (real, synthetic) = (column.real_skill?, column.synthetic_skill?);
             Some(Finding {
-                severity: (1.0 - column.score?) - (1.0 - USUAL),
+                severity: USUAL - column.score? - 2.0 * column.score_error.unwrap_or(0.0),
                 about: column.column.clone(),
                 what: format!(
                     "of the next row is foretold with skill {synthetic:.2} by who has learned from synthetic rows, \

@@ -1,25 +1,24 @@
 //! Train on synthetic, test on real (Esteban, Hyland and Rätsch, *Real-valued (Medical) Time Series Generation with
 //! Recurrent Conditional GANs*, 2017): does what synthetic sequences teach about the next row hold in real ones?
 
+mod category;
+mod number;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Comparison;
-use super::boosting::{Goal, learn_and_predict};
+use crate::rng::{Purpose, Seed};
 use crate::table::{ComparedCells, ComparedTable, MISSING_CODE};
 
 /// Columns foretold: the first of the table that belong to the rows.
 const MOST_TARGETS: usize = 20;
 /// Columns a prediction rests on: the first of the table.
 const MOST_INPUTS: usize = 40;
-/// Categories told apart; the others of a column are one.
-const MOST_CATEGORIES: usize = 6;
-/// Pairs of rows learned from and tested on, evenly spread over the table.
+/// Pairs of rows learned from and tested on; drawn where there are more.
 const MOST_PAIRS: usize = 4_000;
 const FEWEST_PAIRS: usize = 40;
 const TREES: usize = 40;
-/// Squared errors, as shares of the square of the largest value, below which they are the noise of floats.
-const NOISE: f64 = 1e-24;
 
 /// How well the next row can be foretold by who has learned from synthetic sequences alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,6 +52,9 @@ pub struct NextRowColumn {
     /// 1 less the skill that learning from synthetic instead of real rows loses; [0, 1], 1 best. `None` where there are
     /// fewer than 40 pairs of rows to learn from or to test on, or where the naive guess is never wrong.
     pub score: Option<f64>,
+    /// Standard error of `score`, in skill, over the tested sequences: as large as the loss itself where chance may have
+    /// made it. `None` where fewer than two sequences are tested.
+    pub score_error: Option<f64>,
 }
 
 pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
@@ -78,13 +80,17 @@ pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
         .chain(comparison.categories())
         .take(MOST_INPUTS)
         .collect();
-    let [real, synthetic, test] =
-        [teacher, &comparison.synthetic, test].map(|table| Pairs::of(table, &inputs));
+    let [real, synthetic, test] = [teacher, &comparison.synthetic, test]
+        .map(|table| Pairs::of(table, &inputs, comparison.seed));
     let columns: Vec<NextRowColumn> = targets
         .into_par_iter()
         .map(|column| {
-            let skill = |pairs: &Pairs| skill(pairs, &test, column);
-            let (real_skill, synthetic_skill) = (skill(&real), skill(&synthetic));
+            let foretold = |pairs: &Pairs| foretold(pairs, &test, column);
+            let (by_real, by_synthetic) = (foretold(&real), foretold(&synthetic));
+            let (real_skill, synthetic_skill) = (
+                by_real.as_ref().map(Foretold::skill),
+                by_synthetic.as_ref().map(Foretold::skill),
+            );
             NextRowColumn {
                 column: comparison.columns[column].name.clone(),
                 real_skill,
@@ -92,6 +98,9 @@ pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
                 score: real_skill
                     .zip(synthetic_skill)
                     .map(|(real, synthetic)| (1.0 - (real - synthetic)).clamp(0.0, 1.0)),
+                score_error: by_real
+                    .zip(by_synthetic)
+                    .and_then(|(real, synthetic)| score_error(&real, &synthetic, &test)),
             }
         })
         .collect();
@@ -107,19 +116,27 @@ pub(super) fn next_row(comparison: &Comparison) -> NextRowReport {
 struct Pairs<'a> {
     table: &'a ComparedTable,
     rows: Vec<usize>,
+    /// Parallel to `rows`.
+    sequences: Vec<usize>,
     /// `[inputs + 1]` columns of one number a row: the row's cells, and its place in the sequence.
     inputs: Vec<Vec<f64>>,
 }
 
 impl<'a> Pairs<'a> {
-    fn of(table: &'a ComparedTable, inputs: &[usize]) -> Pairs<'a> {
-        let all = || {
-            table.ranges().flat_map(|range| {
-                (range.start..range.end - 1).map(move |row| (row, row - range.start))
+    fn of(table: &'a ComparedTable, inputs: &[usize], seed: Seed) -> Pairs<'a> {
+        let all: Vec<(usize, usize)> = table
+            .ranges()
+            .enumerate()
+            .flat_map(|(sequence, range)| {
+                (range.start..range.end - 1).map(move |row| (row, sequence))
             })
-        };
-        let every = all().count().div_ceil(MOST_PAIRS).max(1);
-        let (rows, places): (Vec<usize>, Vec<usize>) = all().step_by(every).unzip();
+            .collect();
+        let mut generator = seed.stream(Purpose::EvaluationSubsample);
+        let drawn = all.len().min(MOST_PAIRS);
+        let mut drawn = rand::seq::index::sample(&mut generator, all.len(), drawn).into_vec();
+        drawn.sort_unstable();
+        let (rows, sequences): (Vec<usize>, Vec<usize>) =
+            drawn.into_iter().map(|at| all[at]).unzip();
         let mut columns: Vec<Vec<f64>> = inputs
             .iter()
             .map(|&column| match &table.columns[column] {
@@ -136,10 +153,15 @@ impl<'a> Pairs<'a> {
                     .collect(),
             })
             .collect();
-        columns.push(places.into_iter().map(|place| place as f64).collect());
+        let places = rows
+            .iter()
+            .zip(&sequences)
+            .map(|(row, &sequence)| (row - table.offsets[sequence]) as f64);
+        columns.push(places.collect());
         Pairs {
             table,
             rows,
+            sequences,
             inputs: columns,
         }
     }
@@ -151,230 +173,81 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// `None` where there is too little to learn from or to test on, or the tests are all the same.
-fn skill(learned: &Pairs, test: &Pairs, column: usize) -> Option<f64> {
+/// What became of the tests.
+struct Foretold {
+    /// Positions of the tests among the pairs.
+    places: Vec<usize>,
+    /// Error of each, as a share of the errors of the naive guess at all of them.
+    errors: Vec<f64>,
+}
+
+impl Foretold {
+    fn skill(&self) -> f64 {
+        let skill = 1.0 - self.errors.iter().sum::<f64>();
+        // A comparison that is false of NaN, where errors are beyond all numbers.
+        if skill > -1.0 { skill } else { -1.0 }
+    }
+}
+
+/// `None` where there is too little to learn from or to test on, or the naive guess at the tests is never wrong.
+fn foretold(learned: &Pairs, test: &Pairs, column: usize) -> Option<Foretold> {
     match (&learned.table.columns[column], &test.table.columns[column]) {
         (ComparedCells::Numbers(known), ComparedCells::Numbers(wanted)) => {
-            number_skill(learned, known, test, wanted)
+            number::foretold(learned, known, test, wanted)
         }
         (ComparedCells::Codes(known), ComparedCells::Codes(wanted)) => {
-            category_skill(learned, known, test, wanted)
+            category::foretold(learned, known, test, wanted)
         }
         _ => None,
     }
 }
 
-fn number_skill(learned: &Pairs, known: &[f64], test: &Pairs, wanted: &[f64]) -> Option<f64> {
-    // By the scale of the tests, so that squares are neither lost nor infinite.
-    let wanted_steps = Steps::of(test, wanted);
-    let scale = wanted_steps
-        .next
+/// Standard error of the difference of two skills at the same tests. Sequences are independent of each other, their rows
+/// are not.
+fn score_error(real: &Foretold, synthetic: &Foretold, test: &Pairs) -> Option<f64> {
+    let differences = synthetic.errors.iter().zip(&real.errors);
+    let differences: Vec<(usize, f64)> = real
+        .places
         .iter()
-        .chain(&wanted_steps.last)
-        .fold(0.0, |scale: f64, cell| scale.max(cell.abs()));
-    let known = Steps::of(learned, known).divided_by(scale);
-    let wanted = wanted_steps.divided_by(scale);
-    if known.next.len() < FEWEST_PAIRS || wanted.next.len() < FEWEST_PAIRS {
-        return None;
-    }
-    let centre = mean(&wanted.next);
-    let constant = wanted.error(|_| centre);
-    let naive = constant.min(wanted.error(|at| present_or(wanted.last[at], centre)));
-    if !(naive > NOISE * wanted.next.len() as f64 && naive.is_finite()) {
-        return None;
-    }
-    // A line through the last value first: trees alone follow a trend only as far as they have seen it.
-    let line = Line::through(&known.last, &known.next);
-    let residuals: Vec<f64> = known
-        .next
-        .iter()
-        .zip(&known.last)
-        .map(|(next, &last)| next - line.at(last))
+        .zip(differences)
+        .map(|(&place, (synthetic, real))| (test.sequences[place], synthetic - real))
         .collect();
-    let spread = mean(&squares(&residuals)).sqrt();
-    let guesses = (spread > 0.0 && spread.is_finite()).then(|| {
-        let targets: Vec<f64> = residuals.iter().map(|residual| residual / spread).collect();
-        learn_and_predict(
-            Goal::Number,
-            TREES,
-            &learned.inputs_at(&known.places),
-            &targets,
-            &test.inputs_at(&wanted.places),
-        )
-    });
-    let guesses = guesses
-        .flatten()
-        .unwrap_or_else(|| vec![0.0; wanted.next.len()]);
-    let error = wanted.error(|at| line.at(wanted.last[at]) + guesses[at] * spread);
-    // As a comparison that is false of NaN.
-    let skill = 1.0 - error / naive;
-    Some(if skill > -1.0 { skill } else { -1.0 })
+    let sums: Vec<f64> = differences
+        .chunk_by(|left, right| left.0 == right.0)
+        .map(|rows| rows.iter().map(|row| row.1).sum())
+        .collect();
+    let count = sums.len() as f64;
+    let mean = sums.iter().sum::<f64>() / count;
+    let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
+    let error = (squares * count / (count - 1.0)).sqrt();
+    error.is_finite().then_some(error)
 }
 
-/// Values of a column of numbers in rows that follow each other.
-struct Steps {
-    /// Positions of those pairs of rows of which the later has a value.
-    places: Vec<usize>,
-    next: Vec<f64>,
-    /// NaN where missing.
-    last: Vec<f64>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Steps {
-    fn of(pairs: &Pairs, cells: &[f64]) -> Steps {
-        let places: Vec<usize> = (0..pairs.rows.len())
-            .filter(|&place| !cells[pairs.rows[place] + 1].is_nan())
-            .collect();
-        let at = |after: usize| {
-            places
-                .iter()
-                .map(|&place| cells[pairs.rows[place] + after])
-                .collect()
+    /// numpy: sums = [0.1, -0.1]; np.std(sums, ddof=1) * np.sqrt(2)
+    #[test]
+    fn the_error_of_a_score_is_that_of_sums_over_sequences() {
+        let table = ComparedTable {
+            offsets: vec![0, 3, 6],
+            columns: Vec::new(),
+            dtypes: Vec::new(),
         };
-        Steps {
-            next: at(1),
-            last: at(0),
-            places,
-        }
+        let test = Pairs::of(&table, &[], Seed::new(Some(1)));
+        assert_eq!(test.rows, [0, 1, 3, 4]);
+        let foretold = |errors: [f64; 4]| Foretold {
+            places: vec![0, 1, 2, 3],
+            errors: errors.into(),
+        };
+        let (real, synthetic) = (
+            foretold([0.1, 0.2, 0.3, 0.4]),
+            foretold([0.2, 0.2, 0.1, 0.5]),
+        );
+        let error = score_error(&real, &synthetic, &test).unwrap();
+        assert!((error - 0.2).abs() < 1e-12, "{error}");
+        assert!((real.skill() - 0.0).abs() < 1e-12);
+        assert_eq!(foretold([9.0, f64::NAN, 0.0, 0.0]).skill(), -1.0);
     }
-
-    fn divided_by(mut self, scale: f64) -> Steps {
-        if scale > 0.0 {
-            for cell in self.next.iter_mut().chain(&mut self.last) {
-                *cell /= scale;
-            }
-        }
-        self
-    }
-
-    /// Sum of squared errors of guesses.
-    fn error(&self, guess: impl Fn(usize) -> f64) -> f64 {
-        let errors = self
-            .next
-            .iter()
-            .enumerate()
-            .map(|(at, next)| (next - guess(at)).powi(2));
-        errors.sum()
-    }
-}
-
-/// The line of least squares.
-struct Line {
-    slope: f64,
-    last_mean: f64,
-    next_mean: f64,
-}
-
-impl Line {
-    /// Through the pairs that have both; flat where the earlier values do not vary.
-    fn through(last: &[f64], next: &[f64]) -> Line {
-        let (known_last, known_next): (Vec<f64>, Vec<f64>) = last
-            .iter()
-            .zip(next)
-            .filter(|(last, _)| !last.is_nan())
-            .unzip();
-        let (last_mean, both_mean) = (mean(&known_last), mean(&known_next));
-        let products = known_last
-            .iter()
-            .zip(&known_next)
-            .map(|(last, next)| (last - last_mean) * (next - both_mean));
-        let squares = known_last.iter().map(|last| (last - last_mean).powi(2));
-        let slope = products.sum::<f64>() / squares.sum::<f64>();
-        if slope.is_finite() {
-            Line {
-                slope,
-                last_mean,
-                next_mean: both_mean,
-            }
-        } else {
-            Line {
-                slope: 0.0,
-                last_mean: 0.0,
-                next_mean: mean(next),
-            }
-        }
-    }
-
-    /// The mean where the last value is missing.
-    fn at(&self, last: f64) -> f64 {
-        self.next_mean + self.slope * (present_or(last, self.last_mean) - self.last_mean)
-    }
-}
-
-fn present_or(cell: f64, other: f64) -> f64 {
-    if cell.is_nan() { other } else { cell }
-}
-
-/// NaN of nothing.
-fn mean(cells: &[f64]) -> f64 {
-    cells.iter().sum::<f64>() / cells.len() as f64
-}
-
-fn squares(cells: &[f64]) -> Vec<f64> {
-    cells.iter().map(|cell| cell * cell).collect()
-}
-
-fn category_skill(learned: &Pairs, known: &[u32], test: &Pairs, wanted: &[u32]) -> Option<f64> {
-    let next = |pairs: &Pairs, cells: &[u32]| -> Vec<u32> {
-        pairs.rows.iter().map(|row| cells[row + 1]).collect()
-    };
-    let (known, wanted) = (next(learned, known), next(test, wanted));
-    if known.len() < FEWEST_PAIRS || wanted.len() < FEWEST_PAIRS {
-        return None;
-    }
-    let frequent = frequent(&wanted);
-    let most = wanted
-        .iter()
-        .filter(|&code| Some(code) == frequent.first())
-        .count();
-    let constant_wrong = wanted.len() - most;
-    if constant_wrong == 0 {
-        return None;
-    }
-    let (inputs, asked) = (&learned.inputs, &test.inputs);
-    // One classifier a category; what is never seen in learning has no chance.
-    let scores: Vec<Option<Vec<f64>>> = frequent
-        .iter()
-        .map(|&code| {
-            let targets: Vec<f64> = known
-                .iter()
-                .map(|&known| f64::from(u8::from(known == code)))
-                .collect();
-            let seen = targets.iter().filter(|&&target| target > 0.0).count();
-            if seen == 0 {
-                return None;
-            }
-            if seen == targets.len() {
-                return Some(vec![f64::MAX; wanted.len()]);
-            }
-            learn_and_predict(Goal::Class, TREES, inputs, &targets, asked)
-        })
-        .collect();
-    let wrong = wanted
-        .iter()
-        .enumerate()
-        .filter(|&(row, code)| {
-            let best = (0..frequent.len())
-                .filter_map(|at| scores[at].as_ref().map(|scores| (at, scores[row])))
-                .max_by(|left, right| left.1.total_cmp(&right.1));
-            best.map(|(at, _)| frequent[at]) != Some(*code)
-        })
-        .count();
-    Some((1.0 - wrong as f64 / constant_wrong as f64).max(-1.0))
-}
-
-/// The codes seen most often, the most frequent first.
-fn frequent(codes: &[u32]) -> Vec<u32> {
-    let mut sorted = codes.to_vec();
-    sorted.sort_unstable();
-    let mut counts: Vec<(usize, u32)> = sorted
-        .chunk_by(|left, right| left == right)
-        .map(|same| (same.len(), same[0]))
-        .collect();
-    counts.sort_unstable_by_key(|&(count, code)| (std::cmp::Reverse(count), code));
-    counts
-        .into_iter()
-        .take(MOST_CATEGORIES)
-        .map(|(_, code)| code)
-        .collect()
 }

@@ -297,3 +297,22 @@ fn a_context_column_that_varies_and_an_index_that_stands_still_are_found() {
         );
     }
 }
+
+#[test]
+fn one_seed_measures_the_same_along_time_whatever_the_number_of_threads() {
+    let (real, synthetic) = (sequences(120, 0.8, 1), sequences(120, 0.6, 2));
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let report = pool
+            .build()
+            .unwrap()
+            .install(|| evaluated(&real, &synthetic, None));
+        (
+            report.along_time,
+            report.two_sample,
+            report.next_row,
+            report.fidelity,
+        )
+    };
+    assert_eq!(with(1), with(4));
+}

@@ -2,6 +2,7 @@
 
 use crate::artifact::ArtifactError;
 use crate::codec::identifier::IdentifierError;
+use crate::constraint::ConstraintError;
 use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
@@ -31,6 +32,9 @@ pub enum Error {
     /// A model file cannot be read or written.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
+    /// A constraint does not fit, contradicts another, is broken by the data, or leaves what was asked for no value.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintError),
     /// Identifiers cannot be made.
     #[error(transparent)]
     Identifier(#[from] IdentifierError),

@@ -1,6 +1,7 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::constraint::{Constraint, Rules, input_depths};
 use crate::encode::encode;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -36,6 +37,7 @@ type OnFitProgress = Arc<dyn Fn(&FitProgress) + Send + Sync>;
 pub struct ParSynthesizerBuilder {
     metadata: Metadata,
     context_columns: Vec<String>,
+    constraints: Vec<Constraint>,
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
@@ -45,6 +47,7 @@ impl std::fmt::Debug for ParSynthesizerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ParSynthesizerBuilder")
             .field("context_columns", &self.context_columns)
+            .field("constraints", &self.constraints)
             .field("options", &self.options)
             .field("device", &self.device)
             .finish_non_exhaustive()
@@ -57,6 +60,7 @@ impl ParSynthesizerBuilder {
         ParSynthesizerBuilder {
             metadata,
             context_columns: Vec::new(),
+            constraints: Vec::new(),
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
@@ -69,6 +73,13 @@ impl ParSynthesizerBuilder {
         columns: impl IntoIterator<Item = S>,
     ) -> Self {
         self.context_columns = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Rules that the data keeps and every sampled row is to keep, added to those already there; none by default. They
+    /// are saved with the model.
+    pub fn constraints(mut self, constraints: impl IntoIterator<Item = Constraint>) -> Self {
+        self.constraints.extend(constraints);
         self
     }
 
@@ -190,6 +201,8 @@ impl ParSynthesizerBuilder {
     /// [`Error::AllProtected`](crate::Error::AllProtected) and [`Error::NumbersProtected`](crate::Error::NumbersProtected)
     /// for a column of which value protection leaves nothing,
     /// [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
+    /// [`Error::Constraint`](crate::Error::Constraint) for a constraint that does not fit the columns, contradicts
+    /// another, or that rows of the data break,
     /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
         let started = Instant::now();
@@ -205,7 +218,9 @@ impl ParSynthesizerBuilder {
         if protected::move_bases(&mut schema, &table, options.value_protection) {
             table = SequenceTable::from_frame(data, &schema)?;
         }
-        let layout = protected::layout(&table, &schema, options.value_protection)?;
+        let mut layout = protected::layout(&table, &schema, options.value_protection)?;
+        layout.place_after_inputs(&input_depths(&self.constraints, &schema)?);
+        let rules = Rules::fit(self.constraints, &schema, &table, &layout)?;
         let training = Training {
             table: &table,
             schema: &schema,
@@ -222,6 +237,7 @@ impl ParSynthesizerBuilder {
             metadata: self.metadata,
             schema,
             layout,
+            rules,
             report,
             options,
             saved_by: None,

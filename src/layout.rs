@@ -302,6 +302,20 @@ impl Layout {
         (!is_split).then_some(decimals)
     }
 
+    /// Puts computed columns after what they are computed from: `depths` says by schema column how deep they lie.
+    pub(crate) fn place_after_inputs(&mut self, depths: &[usize]) {
+        let depth = |column: usize| depths.get(column).copied().unwrap_or(0);
+        // The gap stays first, and what follows from the context's columns stays last.
+        self.rows.sort_by_key(|row| match row.source {
+            RowSource::Gap => 0,
+            RowSource::Column(column) => 1 + depth(column),
+        });
+        self.context.sort_by_key(|context| match context.source {
+            ContextSource::Column(column) => depth(column),
+            _ => usize::MAX,
+        });
+    }
+
     /// Position of a context column.
     pub(crate) fn context_position(&self, source: ContextSource) -> Option<usize> {
         self.context

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod codec;
+mod constraint;
 mod decode;
 mod encode;
 mod error;
@@ -27,6 +28,7 @@ mod train;
 
 pub use artifact::ArtifactError;
 pub use codec::identifier::IdentifierError;
+pub use constraint::{Constraint, ConstraintError, ConstraintValue, Relation};
 pub use error::{Error, Result};
 pub use evaluation::{
     EvaluationError, EvaluationOptions, EvaluationReport, evaluate, evaluate_with,

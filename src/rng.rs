@@ -29,6 +29,8 @@ pub(crate) enum Purpose {
     EvaluationHalves,
     /// How an evaluation splits sequences between what a classifier learns and what it is tested on.
     EvaluationFolds,
+    /// The seeds with which refused sequences are drawn again.
+    Rejection,
 }
 
 /// A seed from which every stream is derived.
@@ -60,6 +62,12 @@ impl Seed {
     /// A key for hashes of identifiers.
     pub(crate) fn hash_key(self) -> u64 {
         self.stream(Purpose::IdentifierHash).next_u64()
+    }
+
+    /// The seed with which sequences that were refused so many times are drawn again.
+    pub(crate) fn after_refusals(self, refusals: u64) -> u64 {
+        self.numbered_stream(Purpose::Rejection, refusals)
+            .next_u64()
     }
 
     /// The generator of one purpose.

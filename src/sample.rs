@@ -15,10 +15,12 @@ pub(crate) use given::GivenRows;
 pub(crate) use sequences::{Decided, SampledSequences};
 use walk::{RowBuffer, Walk};
 
+use crate::constraint::{Allowed, Cell, Cells, Place, Rules};
 use crate::encode::skip_score;
 use crate::history::current_features;
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, RowKind, RowSource, next_index,
+    CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, RowColumn, RowKind, RowSource,
+    next_index,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
@@ -32,6 +34,8 @@ use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 /// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
 pub(crate) const CHUNK: usize = 512;
+/// Draws of a gap before the usual ones are tried.
+const MOST_GAP_DRAWS: usize = 64;
 
 /// What to sample, for all chunks.
 #[derive(Debug, Clone)]
@@ -70,10 +74,39 @@ pub(crate) struct Networks {
     pub(crate) device: Device,
 }
 
+/// Why a chunk could not be sampled.
+#[derive(Debug)]
+pub(crate) enum SampleError {
+    Model(ModelError),
+    /// Rules leave a column of a sequence no value.
+    Stuck {
+        place: Place,
+        sequence: usize,
+    },
+    /// Rules on first rows, last rows and transitions cannot be kept at this length.
+    Length {
+        length: usize,
+        sequence: usize,
+    },
+}
+
+impl From<ModelError> for SampleError {
+    fn from(error: ModelError) -> Self {
+        SampleError::Model(error)
+    }
+}
+
+impl From<tch::TchError> for SampleError {
+    fn from(error: tch::TchError) -> Self {
+        SampleError::Model(error.into())
+    }
+}
+
 /// The state of a chunk while it is sampled.
 struct Chunk<'a> {
     networks: &'a Networks,
     layout: &'a Layout,
+    rules: &'a Rules,
     request: &'a Request,
     /// The number of its first sequence in the request.
     first: usize,
@@ -81,17 +114,20 @@ struct Chunk<'a> {
     numbers: Vec<f32>,
     categories: Vec<u32>,
     context: Vec<Decided>,
+    /// What rules see of each sequence; empty without rules.
+    cells: Vec<Cells>,
 }
 
 /// Samples the sequences numbered `range` of a request.
 pub(crate) fn sample_chunk(
     networks: &Networks,
     layout: &Layout,
+    rules: &Rules,
     request: &Request,
     range: Range<u64>,
-) -> Result<SampledSequences, ModelError> {
+) -> Result<SampledSequences, SampleError> {
     tch::no_grad(|| {
-        let mut chunk = Chunk::new(networks, layout, request, &range);
+        let mut chunk = Chunk::new(networks, layout, rules, request, &range);
         chunk.draw_context()?;
         chunk.draw_rows()
     })
@@ -101,6 +137,7 @@ impl<'a> Chunk<'a> {
     fn new(
         networks: &'a Networks,
         layout: &'a Layout,
+        rules: &'a Rules,
         request: &'a Request,
         range: &Range<u64>,
     ) -> Chunk<'a> {
@@ -119,12 +156,18 @@ impl<'a> Chunk<'a> {
         Chunk {
             networks,
             layout,
+            rules,
             request,
             first: usize::try_from(range.start).unwrap_or(0),
             generators,
             numbers: vec![0.0; count * number_columns * CONTEXT_FEATURES],
             categories: vec![0; count * category_columns],
             context: Vec::new(),
+            cells: if rules.is_empty() {
+                Vec::new()
+            } else {
+                vec![Cells::new(layout); count]
+            },
         }
     }
 }
@@ -133,10 +176,12 @@ impl Chunk<'_> {
     fn sequences(&self) -> usize {
         self.generators.len()
     }
-    fn draw_rows(mut self) -> Result<SampledSequences, ModelError> {
+    fn draw_rows(mut self) -> Result<SampledSequences, SampleError> {
         let network = &self.networks.sequence;
         let all_contexts = network.context(&self.context_inputs()?)?;
-        let mut walks: Vec<Walk> = (0..self.sequences()).map(|row| self.walk(row)).collect();
+        let mut walks = (0..self.sequences())
+            .map(|row| self.walk(row))
+            .collect::<Result<Vec<Walk>, _>>()?;
         let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
         let mut state = match &self.request.given_rows {
             Some(given) => self.read(given, &mut walks, &all_contexts)?,
@@ -146,6 +191,11 @@ impl Chunk<'_> {
         while !walks.is_empty() {
             state = self.draw_row(&mut walks, &context, &state)?;
             for walk in &mut walks {
+                if let Some(place) = walk.stuck
+                    && !self.may_end_at(walk)
+                {
+                    return Err(self.stuck(place, walk.row));
+                }
                 walk.is_over |= walk.rows >= walk.most_rows;
             }
             if walks.iter().any(|walk| walk.is_over) {
@@ -237,11 +287,39 @@ impl Chunk<'_> {
         }
         for walk in walks.iter_mut().filter(|walk| !walk.is_over) {
             walk.rows += 1;
+            if let Some(cells) = self.cells.get_mut(walk.row) {
+                cells.next_row();
+            }
             if layout.index.is_some() {
                 walk.index.push(walk.number);
             }
         }
         Ok(state)
+    }
+
+    /// Whether a sequence for whose next row the rules leave nothing may end before it.
+    fn may_end_at(&self, walk: &Walk) -> bool {
+        let has_rows = walk.rows > walk.given.len();
+        has_rows && !self.request.decides_length() && !self.rules.has_last_row()
+    }
+
+    /// The index, as rules name it.
+    fn index_place(&self) -> Option<Place> {
+        let is_gap = |column: &RowColumn| column.source == RowSource::Gap;
+        self.layout.rows.iter().position(is_gap).map(Place::Row)
+    }
+
+    fn allowed(&self, walk: &Walk, column: usize) -> Allowed {
+        match self.cells.get(walk.row) {
+            Some(cells) => self.rules.allowed(Place::Row(column), cells, walk.moment()),
+            None => Allowed::Anything,
+        }
+    }
+
+    fn note(&mut self, walk: &Walk, column: usize, cell: Cell) {
+        if let Some(cells) = self.cells.get_mut(walk.row) {
+            cells.set(Place::Row(column), cell);
+        }
     }
 
     /// Calendar features of each sequence's latest index.
@@ -273,8 +351,21 @@ impl Chunk<'_> {
         };
         let mut classes = Vec::with_capacity(walks.len());
         for (at, walk) in walks.iter_mut().enumerate() {
+            let allowed = self.allowed(walk, column);
+            let is_allowed = |class: usize| {
+                let keeps = match &allowed {
+                    Allowed::Classes(classes) => classes.get(class) == Some(&true),
+                    _ => true,
+                };
+                keeps && Some(class) != hidden
+            };
             let generator = &mut self.generators[walk.row];
-            let class = small(output.class(at, hidden, self.request.temperature, generator));
+            let drawn = output.class(at, is_allowed, self.request.temperature, generator);
+            if drawn.is_none() {
+                walk.stop(Place::Row(column));
+            }
+            let class = small(drawn.unwrap_or(0));
+            self.note(walk, column, Cell::Class(class));
             classes.push(class);
             if walk.is_over {
                 continue;
@@ -313,6 +404,11 @@ impl Chunk<'_> {
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
             let last = walk.history.last(slot);
+            // The first row has no gap.
+            let is_absent = is_gap && walk.rows == 0;
+            let decimals = index_decimals.filter(|_| walk.is_on_grid);
+            let allowed = self.allowed(walk, column);
+            let rules = self.rules;
             let generator = &mut self.generators[walk.row];
             let mut draw = || {
                 let drawn = outputs.draw(at, number, last, within_range, temperature, generator);
@@ -320,16 +416,39 @@ impl Chunk<'_> {
                 let restored = number.whole.restore(drawn, within_range);
                 restored.clamp(f64::MIN, f64::MAX)
             };
-            // The first row has no gap.
-            let is_absent = is_gap && walk.rows == 0;
-            let decimals = index_decimals.filter(|_| walk.is_on_grid);
-            let value = if is_absent {
-                f64::NAN
-            } else if is_gap && walk.is_at_last_given() {
-                given::rising_gap(walk.number, decimals, median_gap, draw)
+            let written = |value: f64| rules.written(Place::Row(column), value);
+            let drawn = if is_absent {
+                Some(f64::NAN)
+            } else if is_gap {
+                let index = self.layout.index.as_ref();
+                let is_allowed = |gap: f64| match (&allowed, index) {
+                    (Allowed::Numbers(set), Some(index)) => {
+                        set.contains(index.value(next_index(walk.number, gap, decimals)))
+                    }
+                    _ => true,
+                };
+                let draw = || {
+                    if walk.is_at_last_given() {
+                        given::rising_gap(walk.number, decimals, median_gap, &mut draw)
+                    } else {
+                        draw()
+                    }
+                };
+                gap_among(draw, is_allowed, &[number.whole.low, median_gap, 1.0])
             } else {
-                draw()
+                match &allowed {
+                    Allowed::Anything | Allowed::Classes(_) => Some(draw()),
+                    Allowed::Exactly(value) => Some(*value),
+                    Allowed::Numbers(set) => {
+                        let snap = |value: f64| written(number.whole.restore(value, false));
+                        set.draw(|| written(draw()), snap, number.whole.resolution())
+                    }
+                }
             };
+            if drawn.is_none() {
+                walk.stop(Place::Row(column));
+            }
+            let value = drawn.unwrap_or(f64::NAN);
             features.extend_from_slice(&current_features(value, last, &number.scale));
             if !is_absent {
                 walk.history.absorb_number(slot, value, &number.scale);
@@ -348,6 +467,11 @@ impl Chunk<'_> {
                     walk.number = next;
                 }
             }
+            let cell = match (is_gap, &self.layout.index) {
+                (true, Some(index)) => Cell::Number(index.value(walk.number)),
+                _ => Cell::number(value),
+            };
+            self.note(walk, column, cell);
             if let Decided::Numbers(decided) = &mut walk.columns[column]
                 && !walk.is_over
             {
@@ -450,6 +574,18 @@ impl NumberOutputs {
         }
     }
 }
+/// A gap that the rules allow: drawn until one is, else the first allowed of the usual ones.
+fn gap_among(
+    mut draw: impl FnMut() -> f64,
+    is_allowed: impl Fn(f64) -> bool,
+    usual: &[f64],
+) -> Option<f64> {
+    (0..MOST_GAP_DRAWS)
+        .map(|_| draw())
+        .find(|&gap| is_allowed(gap))
+        .or_else(|| usual.iter().copied().find(|&gap| is_allowed(gap)))
+}
+
 fn small(class: usize) -> u32 {
     u32::try_from(class).unwrap_or(0)
 }

@@ -1,11 +1,19 @@
 //! What a user can ask of sampling.
 
-use crate::params::{LENGTH, OptionError, STEPS, TEMPERATURE, within};
+use crate::params::{LENGTH, MAX_TRIES, OptionError, STEPS, TEMPERATURE, within};
 use crate::report::SampleProgress;
+use polars::frame::DataFrame;
 use std::sync::Arc;
 
 /// Called after each chunk of sequences.
 pub(crate) type OnSampleProgress = Arc<dyn Fn(&SampleProgress) + Send + Sync>;
+
+/// A rule of the user's own on a whole sequence.
+#[derive(Clone)]
+pub(crate) struct CustomConstraint {
+    pub(crate) name: String,
+    pub(crate) keeps: Arc<dyn Fn(&DataFrame) -> bool + Send + Sync>,
+}
 
 /// How much to sample, and how.
 ///
@@ -24,6 +32,8 @@ pub struct SampleOptions {
     pub(crate) row_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
     pub(crate) progress: Option<OnSampleProgress>,
+    pub(crate) custom_constraints: Vec<CustomConstraint>,
+    pub(crate) max_tries: Option<usize>,
 }
 
 impl std::fmt::Debug for SampleOptions {
@@ -36,6 +46,7 @@ impl std::fmt::Debug for SampleOptions {
             .field("temperature", &self.temperature)
             .field("row_limit", &self.row_limit)
             .field("threads", &self.threads)
+            .field("max_tries", &self.max_tries)
             .finish_non_exhaustive()
     }
 }
@@ -96,6 +107,40 @@ impl SampleOptions {
         self
     }
 
+    /// A rule of your own: sequences for which it is false are drawn again. It is given the rows of one sequence, all
+    /// columns, and is called from the calling thread; several rules must all hold. Rules that a
+    /// [`Constraint`](crate::Constraint) can state are better stated so: they cost no draws, and are saved with the
+    /// model, which a closure cannot be.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let short = SampleOptions::sequences(5).custom_constraint("at most 21 days", |days| days.height() <= 21);
+    /// let lengths = synthesizer.sample_with(&short)?.height();
+    /// assert!(lengths <= 5 * 21);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn custom_constraint(
+        mut self,
+        name: impl Into<String>,
+        keeps: impl Fn(&DataFrame) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.custom_constraints.push(CustomConstraint {
+            name: name.into(),
+            keeps: Arc::new(keeps),
+        });
+        self
+    }
+
+    /// How often a sequence is drawn that custom constraints refuse, before sampling ends in an error: `1..=10_000`,
+    /// default 100.
+    pub fn max_tries(mut self, tries: usize) -> Self {
+        self.max_tries = Some(tries);
+        self
+    }
+
     /// Called after each chunk of sequences, from the calling thread.
     pub fn on_progress(
         mut self,
@@ -112,6 +157,16 @@ impl SampleOptions {
         }
         if let Some(temperature) = self.temperature {
             within("temperature", temperature, &TEMPERATURE)?;
+        }
+        if let Some(tries) = self.max_tries {
+            within("max_tries", tries, &MAX_TRIES)?;
+        }
+        if let (Some(rows), false) = (self.rows, self.custom_constraints.is_empty()) {
+            return Err(OptionError {
+                option: "rows",
+                found: rows.to_string(),
+                wanted: "SampleOptions::sequences(n) beside a custom constraint, which decides how many rows are kept".to_owned(),
+            });
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! [`ParSynthesizer`] and its builder: the only module that knows the whole chain from a frame to a frame.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::constraint::{Constraint, ConstraintError, Place, Rules};
 use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
-use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout};
+use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowSource};
 use crate::metadata::Metadata;
 use crate::model::context::{ContextNetwork, ContextShape};
 use crate::model::parameters::Parameters;
@@ -14,7 +15,9 @@ use crate::model::{ModelError, Sizes};
 use crate::params::{OptionError, ValidFitOptions, checked_threads};
 use crate::report::{FitReport, SampleProgress};
 use crate::rng::Seed;
-use crate::sample::{CHUNK, GivenColumn, Networks, Request, SampledSequences, sample_chunk};
+use crate::sample::{
+    CHUNK, GivenColumn, Networks, Request, SampleError, SampledSequences, sample_chunk,
+};
 use crate::sampling::SampleOptions;
 use crate::table::{ContextRows, Label, MISSING_CODE, Role, Schema, Values};
 use polars::frame::DataFrame;
@@ -26,6 +29,7 @@ use tch::Device;
 mod continuation;
 mod likelihood;
 mod persistence;
+mod rejection;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.
 pub(crate) fn usable(device: Device) -> Result<()> {
@@ -118,6 +122,7 @@ pub struct ParSynthesizer {
     pub(crate) schema: Schema,
     pub(crate) layout: Layout,
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
+    pub(crate) rules: Rules,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
     /// What saved it; none for one that was fitted here.
@@ -345,7 +350,10 @@ impl ParSynthesizer {
             given: identifiers,
             seed: request.seed,
         };
-        Ok(self.schema.to_frame(decoding.columns(&sampled)?)?)
+        if options.custom_constraints.is_empty() {
+            return Ok(self.schema.to_frame(decoding.columns(&sampled)?)?);
+        }
+        self.until_accepted(sampled, &request, options, &decoding, threads)
     }
 
     /// Shares the chunks out to worker threads and puts them together in order.
@@ -376,13 +384,13 @@ impl ParSynthesizer {
             // A bounded channel: workers wait when chunks pile up, as when one of them is slow.
             let (sender, receiver) = mpsc::sync_channel(workers);
             for _ in 0..workers {
-                let (sender, model, next, layout) =
-                    (sender.clone(), model.share(), &next, &self.layout);
+                let (sender, model, next) = (sender.clone(), model.share(), &next);
+                let (layout, rules) = (&self.layout, &self.rules);
                 scope.spawn(move || {
                     tch::set_num_threads(1);
                     let networks = match model.networks() {
                         Ok(networks) => networks,
-                        Err(error) => return drop(sender.send((0, Err(error)))),
+                        Err(error) => return drop(sender.send((0, Err(error.into())))),
                     };
                     loop {
                         let chunk = next.fetch_add(1, Ordering::Relaxed);
@@ -390,7 +398,7 @@ impl ParSynthesizer {
                             return;
                         }
                         let range = chunk * CHUNK as u64..((chunk + 1) * CHUNK as u64).min(wanted);
-                        let sampled = sample_chunk(&networks, layout, request, range);
+                        let sampled = sample_chunk(&networks, layout, rules, request, range);
                         if sender.send((chunk, sampled)).is_err() {
                             return;
                         }
@@ -403,7 +411,7 @@ impl ParSynthesizer {
             let (mut due, mut rows) = (0_u64, 0_usize);
             while due < chunks && rows < most_rows {
                 let (chunk, sampled) = receiver.recv().map_err(|_| Error::Thread)?;
-                waiting.insert(chunk, sampled?);
+                waiting.insert(chunk, sampled.map_err(|error| self.sample_error(error))?);
                 while let Some(sampled) = waiting.remove(&due) {
                     due += 1;
                     rows += sampled.lengths.iter().sum::<usize>();
@@ -432,6 +440,44 @@ impl ParSynthesizer {
             }
             Ok(all)
         })
+    }
+
+    /// A failure of sampling in the user's words.
+    fn sample_error(&self, error: SampleError) -> Error {
+        match error {
+            SampleError::Model(error) => error.into(),
+            SampleError::Stuck { place, sequence } => {
+                let column = match place {
+                    Place::Context(at) => match self.layout.context[at].source {
+                        ContextSource::Column(column) => Some(column),
+                        _ => None,
+                    },
+                    Place::Row(at) => match self.layout.rows[at].source {
+                        RowSource::Column(column) => Some(column),
+                        RowSource::Gap => self.schema.sequence_index(),
+                    },
+                };
+                Error::Constraint(ConstraintError::Unsatisfiable {
+                    column: column
+                        .map_or_else(String::new, |at| self.schema.columns[at].name.clone()),
+                    constraints: self.rules.statements(place),
+                    sequence,
+                })
+            }
+            SampleError::Length { length, sequence } => {
+                Error::Constraint(ConstraintError::Length {
+                    length,
+                    constraints: self.rules.statements_between_rows(),
+                    sequence,
+                })
+            }
+        }
+    }
+
+    /// The rules that every sampled row keeps.
+    #[must_use]
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.rules.constraints
     }
 
     /// How the fit went: losses, epochs, sizes, warnings.

@@ -10,6 +10,7 @@ mod csv;
 mod dates;
 mod error;
 mod files;
+mod measure;
 mod read;
 mod schema;
 mod sequences;
@@ -24,6 +25,7 @@ use crate::metadata::SdType;
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
+pub(crate) use measure::Measure;
 pub(crate) use schema::role_and_sdtype;
 
 /// The code of a missing label.

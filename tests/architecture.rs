@@ -13,11 +13,12 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("report", &[], &[]),
     ("metadata", &[], &[]),
     ("health", &[], &[]),
-    ("sampling", &["params", "report"], &[]),
+    ("sampling", &["params", "report"], &["polars"]),
     ("table", &["metadata"], &["polars"]),
     ("protection", &[], &[]),
     ("codec", &["metadata", "protection", "table"], &[]),
     ("layout", &["codec", "metadata", "protection", "table"], &[]),
+    ("constraint", &["codec", "layout", "metadata", "table"], &[]),
     ("history", &["codec", "layout"], &[]),
     (
         "encode",
@@ -36,7 +37,14 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "sample",
         &[
-            "codec", "encode", "history", "layout", "model", "rng", "table",
+            "codec",
+            "constraint",
+            "encode",
+            "history",
+            "layout",
+            "model",
+            "rng",
+            "table",
         ],
         &["tch"],
     ),
@@ -51,7 +59,15 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "artifact",
         &[
-            "codec", "health", "layout", "metadata", "model", "params", "report", "table",
+            "codec",
+            "constraint",
+            "health",
+            "layout",
+            "metadata",
+            "model",
+            "params",
+            "report",
+            "table",
         ],
         &["bincode"],
     ),
@@ -60,6 +76,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &[
             "artifact",
             "codec",
+            "constraint",
             "evaluation",
             "metadata",
             "model",
@@ -74,6 +91,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         "fit",
         &[
             "codec",
+            "constraint",
             "encode",
             "error",
             "layout",
@@ -95,6 +113,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &[
             "artifact",
             "codec",
+            "constraint",
             "decode",
             "encode",
             "error",

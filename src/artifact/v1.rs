@@ -8,6 +8,7 @@ use super::{Artifact, Flaw};
 use crate::codec::calendar::{Cycle, IndexCodec, MonthGrid, TimeUnit};
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::number::{Grid, NumberCodec, NumberScale, QuantileMap};
+use crate::constraint::{Combinations, Constraint, Learned, Rules, Transitions};
 use crate::health::Versions;
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout, NumberColumn, RowColumn,
@@ -90,6 +91,17 @@ pub(super) struct ArtifactV1 {
     pub(super) sizes: SizesV1,
     pub(super) context: Vec<TensorV1>,
     pub(super) sequence: Vec<TensorV1>,
+    pub(super) constraints: Text,
+    pub(super) learned: Vec<LearnedV1>,
+}
+
+/// What a constraint took from the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum LearnedV1 {
+    Nothing,
+    Combinations(Vec<Vec<u32>>),
+    Transitions(Vec<Vec<u32>>),
+    RunningTotal { begins_with_amount: bool },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

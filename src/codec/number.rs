@@ -205,6 +205,11 @@ impl NumberCodec {
         }
     }
 
+    /// Distance between neighbouring values; 0 where there is no grid.
+    pub(crate) fn resolution(&self) -> f64 {
+        self.grid.as_ref().map_or(0.0, Grid::resolution)
+    }
+
     /// How many classes: missing?, same?, atoms, continuous?.
     pub(crate) fn classes(&self) -> usize {
         self.first_atom() + self.atoms.len() + usize::from(self.continuous.is_some())

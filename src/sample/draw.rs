@@ -9,16 +9,16 @@ use rand::rngs::ChaCha12Rng;
 const TAIL: f64 = 1e-5;
 
 impl HeadOutput {
-    /// Draws a class of a row, never the banned one.
+    /// Draws a class of a row among the allowed ones; none when none is.
     pub(super) fn class(
         &self,
         row: usize,
-        banned: Option<usize>,
+        is_allowed: impl Fn(usize) -> bool,
         temperature: f64,
         generator: &mut ChaCha12Rng,
-    ) -> usize {
+    ) -> Option<usize> {
         let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
-        draw_from_logits(logits, banned, temperature, generator)
+        draw_from_logits(logits, is_allowed, temperature, generator)
     }
 
     /// Draws a number of a row: its class, and its score where that is continuous.
@@ -33,7 +33,11 @@ impl HeadOutput {
     ) -> f64 {
         // "Same as before" means nothing where nothing was before.
         let banned = codec.same_class().filter(|_| last.is_nan());
-        let class = self.class(row, banned, temperature, generator);
+        let is_allowed = |class| Some(class) != banned;
+        // "Same" is never the only class.
+        let class = self
+            .class(row, is_allowed, temperature, generator)
+            .unwrap_or(0);
         let score = if Some(class) == codec.continuous_class() {
             self.score(row, temperature, generator)
         } else {
@@ -46,7 +50,8 @@ impl HeadOutput {
     fn score(&self, row: usize, temperature: f64, generator: &mut ChaCha12Rng) -> f64 {
         let width = self.mixture.len() * self.classes / self.logits.len().max(1);
         let (mixture, components) = (&self.mixture[row * width..(row + 1) * width], width / 3);
-        let chosen = draw_from_logits(&mixture[..components], None, 1.0, generator);
+        let chosen =
+            draw_from_logits(&mixture[..components], |_| true, 1.0, generator).unwrap_or(0);
         let (mean, log_scale) = (
             f64::from(mixture[components + chosen]),
             f64::from(mixture[2 * components + chosen]),
@@ -56,17 +61,17 @@ impl HeadOutput {
     }
 }
 
-/// Draws a position by inverting the distribution function of softmax(logits / temperature).
+/// Draws a position by inverting the distribution function of softmax(logits / temperature) over the allowed ones.
 fn draw_from_logits(
     logits: &[f32],
-    banned: Option<usize>,
+    is_allowed: impl Fn(usize) -> bool,
     temperature: f64,
     generator: &mut ChaCha12Rng,
-) -> usize {
+) -> Option<usize> {
     if logits.len() == 1 {
-        return 0;
+        return is_allowed(0).then_some(0);
     }
-    let allowed = |&(at, _): &(usize, &f32)| Some(at) != banned;
+    let allowed = |&(at, _): &(usize, &f32)| is_allowed(at);
     let most = logits
         .iter()
         .enumerate()
@@ -80,9 +85,9 @@ fn draw_from_logits(
         .map(|(_, &logit)| weight(logit))
         .sum();
     let mut left = uniform(generator) * total;
-    let mut chosen = 0;
+    let mut chosen = None;
     for (at, &logit) in logits.iter().enumerate().filter(allowed) {
-        chosen = at;
+        chosen = Some(at);
         left -= weight(logit);
         if left <= 0.0 {
             break;

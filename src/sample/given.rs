@@ -4,6 +4,7 @@
 use super::Chunk;
 use super::sequences::Decided;
 use super::walk::{RowBuffer, Walk};
+use crate::constraint::{Cell, Place};
 use crate::layout::{Layout, RowKind, RowSource, next_index};
 use crate::model::dropout::Mode;
 use crate::model::sequence::LstmState;
@@ -68,16 +69,40 @@ impl Chunk<'_> {
         }
     }
 
+    /// Shows the rules what was given.
+    fn show_given(&mut self, given: &GivenRows, walks: &[Walk]) {
+        for walk in walks {
+            let Some(cells) = self.cells.get_mut(walk.row) else {
+                continue;
+            };
+            for row in walk.given.clone() {
+                for (at, (column, values)) in self.layout.rows.iter().zip(&given.rows).enumerate() {
+                    let cell = match (column.source, values, &self.layout.index) {
+                        (RowSource::Gap, _, Some(index)) => {
+                            let number = given.index.get(row);
+                            number.map_or(Cell::Unknown, |&at| Cell::Number(index.value(at)))
+                        }
+                        (_, Decided::Classes(classes), _) => Cell::Class(classes[row]),
+                        (_, Decided::Numbers(numbers), _) => Cell::number(numbers[row]),
+                    };
+                    cells.set(Place::Row(at), cell);
+                }
+                cells.next_row();
+            }
+        }
+    }
+
     /// Takes the walks through their given rows, a segment at a time, and returns the state after them, in the order
     /// of the walks. Longer sequences begin earlier, so that all reach their last given row together.
     /// # Shapes
     /// `contexts` `[walks, CONTEXT_WIDTH]`
     pub(super) fn read(
-        &self,
+        &mut self,
         given: &GivenRows,
         walks: &mut [Walk],
         contexts: &Tensor,
     ) -> Result<LstmState, ModelError> {
+        self.show_given(given, walks);
         let (network, device) = (&self.networks.sequence, self.networks.device);
         let mut order: Vec<usize> = (0..walks.len()).collect();
         order.sort_by_key(|&at| Reverse(walks[at].given.len()));

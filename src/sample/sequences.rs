@@ -1,6 +1,7 @@
 //! Sampled values, column by column, before they become a frame.
 
 use crate::layout::{ContextKind, Layout, RowKind};
+use std::ops::Range;
 
 /// A column of decided values.
 #[derive(Debug, Clone)]
@@ -15,6 +16,13 @@ impl Decided {
             Decided::Classes(Vec::new())
         } else {
             Decided::Numbers(Vec::new())
+        }
+    }
+
+    pub(super) fn truncate(&mut self, count: usize) {
+        match self {
+            Decided::Classes(classes) => classes.truncate(count),
+            Decided::Numbers(numbers) => numbers.truncate(count),
         }
     }
 }
@@ -69,6 +77,54 @@ impl SampledSequences {
         }
     }
 
+    /// The same with some sequences replaced by others, in order.
+    pub(crate) fn replaced(
+        &self,
+        positions: &[usize],
+        others: SampledSequences,
+    ) -> SampledSequences {
+        let starts = |lengths: &[usize]| {
+            let mut start = 0;
+            let next = lengths.iter().map(|length| {
+                start += length;
+                start - length
+            });
+            next.collect::<Vec<usize>>()
+        };
+        let (own_starts, other_starts) = (starts(&self.lengths), starts(&others.lengths));
+        // By sequence, which of the two it comes from and where it lies.
+        let mut sources: Vec<(bool, usize)> =
+            (0..self.lengths.len()).map(|at| (false, at)).collect();
+        for (at, &position) in positions.iter().enumerate().take(others.lengths.len()) {
+            sources[position] = (true, at);
+        }
+        let rows = |&(is_other, at): &(bool, usize)| {
+            if is_other {
+                (
+                    is_other,
+                    other_starts[at]..other_starts[at] + others.lengths[at],
+                )
+            } else {
+                (is_other, own_starts[at]..own_starts[at] + self.lengths[at])
+            }
+        };
+        let by_row: Vec<_> = sources.iter().map(rows).collect();
+        let by_sequence: Vec<_> = sources
+            .iter()
+            .map(|&(is_other, at)| (is_other, at..at + 1))
+            .collect();
+        SampledSequences {
+            lengths: merged(&self.lengths, &others.lengths, &by_sequence),
+            context: merged_columns(&self.context, &others.context, &by_sequence),
+            rows: merged_columns(&self.rows, &others.rows, &by_row),
+            index: if self.index.is_empty() {
+                Vec::new()
+            } else {
+                merged(&self.index, &others.index, &by_row)
+            },
+        }
+    }
+
     /// Keeps whole sequences until there are at least `rows` rows.
     pub(crate) fn keep_until_rows(&mut self, rows: usize) {
         let (mut sequences, mut kept) = (0, 0);
@@ -103,10 +159,35 @@ impl SampledSequences {
             .map(|c| (c, sequences))
             .chain(self.rows.iter_mut().map(|c| (c, rows)));
         for (column, count) in columns {
-            match column {
-                Decided::Classes(classes) => classes.truncate(count),
-                Decided::Numbers(numbers) => numbers.truncate(count),
-            }
+            column.truncate(count);
         }
     }
+}
+
+/// Parts of two lists, in order.
+fn merged<T: Copy>(own: &[T], other: &[T], parts: &[(bool, Range<usize>)]) -> Vec<T> {
+    let part = |(is_other, range): &(bool, Range<usize>)| {
+        let from = if *is_other { other } else { own };
+        from[range.clone()].to_vec()
+    };
+    parts.iter().flat_map(part).collect()
+}
+
+fn merged_columns(
+    own: &[Decided],
+    other: &[Decided],
+    parts: &[(bool, Range<usize>)],
+) -> Vec<Decided> {
+    own.iter()
+        .zip(other)
+        .map(|pair| match pair {
+            (Decided::Classes(own), Decided::Classes(other)) => {
+                Decided::Classes(merged(own, other, parts))
+            }
+            (Decided::Numbers(own), Decided::Numbers(other)) => {
+                Decided::Numbers(merged(own, other, parts))
+            }
+            (own, _) => own.clone(),
+        })
+        .collect()
 }

@@ -1,7 +1,8 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
 use super::sequences::Decided;
-use super::{Chunk, single};
+use super::{Chunk, SampleError, single};
+use crate::constraint::{Moment, Place};
 use crate::history::{History, position_features};
 use crate::layout::{
     ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
@@ -35,9 +36,30 @@ pub(super) struct Walk {
     /// Rows so far, the given ones among them; `columns` and `index` hold the others.
     pub(super) rows: usize,
     pub(super) is_over: bool,
+    /// The column for which the rules left no value in the row at hand.
+    pub(super) stuck: Option<Place>,
 }
 
 impl Walk {
+    /// Where the next row stands, and how many follow it, unless the table's end decides that.
+    pub(super) fn moment(&self) -> Moment {
+        let rows_after = self.most_rows.saturating_sub(self.rows + 1);
+        Moment {
+            row: self.rows,
+            rows_after: (!self.stops_at_end).then_some(rows_after),
+        }
+    }
+
+    /// Ends the walk before the row at hand, for which a column has no value.
+    pub(super) fn stop(&mut self, place: Place) {
+        self.stuck = self.stuck.or(Some(place));
+        self.is_over = true;
+        let rows = self.rows - self.given.len();
+        for column in &mut self.columns {
+            column.truncate(rows);
+        }
+    }
+
     /// Whether the next row is the first after given ones.
     pub(super) fn is_at_last_given(&self) -> bool {
         self.rows > 0 && self.rows == self.given.len()
@@ -117,7 +139,7 @@ impl<'a> RowBuffer<'a> {
 
 impl Chunk<'_> {
     /// How a sequence begins and how far it may go.
-    pub(super) fn walk(&self, row: usize) -> Walk {
+    pub(super) fn walk(&self, row: usize) -> Result<Walk, SampleError> {
         let length = self
             .context_number(ContextSource::Length, row)
             .unwrap_or(1.0)
@@ -127,14 +149,13 @@ impl Chunk<'_> {
             clippy::cast_sign_loss,
             reason = "lengths lie within LENGTH"
         )]
-        let length = length as usize;
+        let length = self.feasible_length(length as usize, row)?;
         let start = self
             .context_number(ContextSource::Start, row)
             .unwrap_or(0.0);
-        let time = match self.context_label(ContextSource::TimeOfDay, row) {
-            Some(Label::Float(time)) => *time,
-            _ => 0.0,
-        };
+        let time = self.time_of_day(row);
+        // A rule on last rows wants to know which row that is.
+        let may_end_early = !self.request.decides_length() && !self.rules.has_last_row();
         let ends_with_table =
             self.context_label(ContextSource::EndsWithTable, row) == Some(&Label::Boolean(true));
         let is_censored = self
@@ -148,19 +169,19 @@ impl Chunk<'_> {
         let is_on_grid = given.is_empty()
             || given_index(given.end - 1)
                 .is_none_or(|last| next_index(last, 0.0, self.layout.index_decimals()) == last);
-        Walk {
+        Ok(Walk {
             row,
             length,
             most_rows: match (&self.request.given_rows, self.request.length) {
                 (Some(rows), _) => given.len() + rows.steps,
                 (None, Some(length)) => length,
                 // Goes on until the table's time is over, within the lengths that were seen.
-                (None, None) if ends_with_table => self.layout.longest,
+                (None, None) if ends_with_table && may_end_early => self.layout.longest,
                 (None, None) => length,
             },
             given,
             least_rows: self.layout.shortest(),
-            stops_at_end: is_censored && !self.request.decides_length(),
+            stops_at_end: is_censored && may_end_early,
             start,
             number: start,
             is_on_grid,
@@ -174,6 +195,25 @@ impl Chunk<'_> {
             index: Vec::new(),
             rows: 0,
             is_over: false,
+            stuck: None,
+        })
+    }
+
+    /// The length, or where rules on first rows, last rows and transitions cannot meet it, the nearest that they can.
+    fn feasible_length(&self, length: usize, row: usize) -> Result<usize, SampleError> {
+        let is_free = self.cells.is_empty() || self.request.given_rows.is_some();
+        if is_free || self.rules.is_feasible_length(length) {
+            return Ok(length);
         }
+        let infeasible = SampleError::Length {
+            length,
+            sequence: self.first + row,
+        };
+        if self.request.length.is_some() {
+            return Err(infeasible);
+        }
+        self.rules
+            .feasible_length(length, self.layout.longest)
+            .ok_or(infeasible)
     }
 }

@@ -105,7 +105,7 @@ fn read_dates(series: &Series, schema: &ColumnSchema) -> Result<Vec<i128>, Table
 }
 
 /// Formats in which text may stand for a date of this column; the first that fits all is used.
-fn date_formats(schema: &ColumnSchema) -> Vec<String> {
+pub(super) fn date_formats(schema: &ColumnSchema) -> Vec<String> {
     match (&schema.storage, &schema.sdtype) {
         (Storage::TextDate { format } | Storage::IntegerDate { format, .. }, _) => {
             vec![format.clone()]

@@ -11,6 +11,7 @@ impl ArtifactV1 {
             schema,
             layout,
             identifiers,
+            rules,
             report,
             options,
             sizes,
@@ -33,7 +34,22 @@ impl ArtifactV1 {
             sizes: (*sizes).into(),
             context: tensors(&context_plan, context)?,
             sequence: tensors(&sequence_plan, sequence)?,
+            constraints: Text(Constraint::list_to_json(&rules.constraints)),
+            learned: rules.learned.iter().map(LearnedV1::from).collect(),
         })
+    }
+}
+
+impl From<&Learned> for LearnedV1 {
+    fn from(learned: &Learned) -> Self {
+        match learned {
+            Learned::Nothing => LearnedV1::Nothing,
+            Learned::Combinations(Combinations(seen)) => LearnedV1::Combinations(seen.clone()),
+            Learned::Transitions(Transitions(seen)) => LearnedV1::Transitions(seen.clone()),
+            Learned::RunningTotal { begins_with_amount } => LearnedV1::RunningTotal {
+                begins_with_amount: *begins_with_amount,
+            },
+        }
     }
 }
 

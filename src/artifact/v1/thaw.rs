@@ -5,6 +5,7 @@
 mod codecs;
 
 use super::*;
+use crate::constraint::ConstraintError;
 use crate::layout::ChangeCodec;
 use crate::metadata::{Metadata, Pattern, SdType};
 use crate::params::{FitOptions, LENGTH};
@@ -16,6 +17,8 @@ use std::time::Duration;
 const MOST_COLUMNS: usize = 1 << 16;
 /// Bytes of the metadata's JSON.
 const MOST_METADATA_BYTES: usize = 1 << 22;
+/// Rules between columns; what follows from them grows with the cube of their number.
+const MOST_CONSTRAINTS: usize = 1_000;
 /// Width of embeddings and heads, and components of a mixture.
 const WIDEST: u64 = 4096;
 /// Cycles of a calendar, and harmonics of a cycle.
@@ -70,6 +73,7 @@ impl ArtifactV1 {
         let layout = self.layout.thaw(&schema)?;
         check_written(&layout, &schema)?;
         let identifiers = thaw_identifiers(&self.identifiers, &schema)?;
+        let rules = self.thaw_rules(&schema, &layout)?;
         // The shapes are known before a weight is looked at.
         let context_plan = ContextShape::new(&layout, sizes).plan();
         let sequence_plan = SequenceShape::new(&layout, sizes).plan();
@@ -84,10 +88,38 @@ impl ArtifactV1 {
             schema,
             layout,
             identifiers,
+            rules,
             report: self.report.thaw()?,
             options,
             sizes,
         })
+    }
+}
+
+impl ArtifactV1 {
+    fn thaw_rules(&self, schema: &Schema, layout: &Layout) -> Result<Rules, Flaw> {
+        let place = "constraints";
+        let refused = |error: ConstraintError| invalid(place, error.to_string());
+        ensure(
+            self.constraints.0.len() <= MOST_METADATA_BYTES,
+            place,
+            "longer than 4 MiB",
+        )?;
+        let constraints = Constraint::list_from_json(&self.constraints.0).map_err(refused)?;
+        ensure(
+            constraints.len() <= MOST_CONSTRAINTS && constraints.len() == self.learned.len(),
+            place,
+            "too many, or not as many as what they learned",
+        )?;
+        let learned = self.learned.iter().map(|learned| match learned {
+            LearnedV1::Nothing => Learned::Nothing,
+            LearnedV1::Combinations(seen) => Learned::Combinations(Combinations(seen.clone())),
+            LearnedV1::Transitions(seen) => Learned::Transitions(Transitions(seen.clone())),
+            LearnedV1::RunningTotal { begins_with_amount } => Learned::RunningTotal {
+                begins_with_amount: *begins_with_amount,
+            },
+        });
+        Rules::compile(constraints, learned.collect(), schema, layout).map_err(refused)
     }
 }
 

@@ -59,6 +59,17 @@ impl Grid {
         let steps = ((value * self.scale() - self.first) / self.step).round();
         (self.first + self.step * steps) / self.scale()
     }
+
+    /// The nearest number of the grid's decimals, which need not lie on its steps.
+    pub(crate) fn round_decimals(&self, value: f64) -> f64 {
+        let rounded = (value * self.scale()).round() / self.scale();
+        if rounded.is_finite() { rounded } else { value }
+    }
+
+    /// The unit of the last decimal.
+    pub(crate) fn last_decimal(&self) -> f64 {
+        1.0 / self.scale()
+    }
 }
 
 fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {

@@ -85,10 +85,12 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
     let encoded = encode(&table, layout, synthesizer.schema.sequence_index());
     let range = 0..LENGTHS.len() as u64;
     tch::no_grad(|| {
-        let mut chunk = Chunk::new(&networks, layout, &request, &range);
+        let mut chunk = Chunk::new(&networks, layout, &synthesizer.rules, &request, &range);
         chunk.draw_context().unwrap();
         let contexts = network.context(&chunk.context_inputs().unwrap()).unwrap();
-        let mut walks: Vec<Walk> = (0..LENGTHS.len()).map(|row| chunk.walk(row)).collect();
+        let mut walks: Vec<Walk> = (0..LENGTHS.len())
+            .map(|row| chunk.walk(row).unwrap())
+            .collect();
         let given = request.given_rows.as_ref().unwrap();
         let states = chunk.read(given, &mut walks, &contexts).unwrap();
         for (sequence, (walk, &length)) in walks.iter().zip(&LENGTHS).enumerate() {

@@ -17,7 +17,7 @@ mod rules;
 
 pub(crate) use allowed::{Allowed, Cell, NumberSet};
 pub use error::ConstraintError;
-pub(crate) use fit::input_depths;
+pub(crate) use fit::{input_depths, reference_pairs};
 pub(crate) use rules::{Cells, Combinations, Learned, Moment, Place, Rules, Transitions};
 
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
-use crate::constraint::{Constraint, Rules, input_depths};
+use crate::constraint::{Constraint, Rules, input_depths, reference_pairs};
 use crate::encode::encode;
 use crate::error::Result;
-use crate::layout::Layout;
+use crate::layout::{Layout, ReferencePair, subtract};
 use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
@@ -218,9 +218,7 @@ impl ParSynthesizerBuilder {
         if protected::move_bases(&mut schema, &table, options.value_protection) {
             table = SequenceTable::from_frame(data, &schema)?;
         }
-        let mut layout = protected::layout(&table, &schema, options.value_protection)?;
-        layout.place_after_inputs(&input_depths(&self.constraints, &schema)?);
-        let rules = Rules::fit(self.constraints, &schema, &table, &layout)?;
+        let (layout, rules) = codecs(self.constraints, &schema, &mut table, &options)?;
         let training = Training {
             table: &table,
             schema: &schema,
@@ -244,6 +242,42 @@ impl ParSynthesizerBuilder {
             model: Mutex::new(model),
         })
     }
+}
+
+/// The layout and the rules of a table, in which columns that are told by distances then hold these.
+fn codecs(
+    constraints: Vec<Constraint>,
+    schema: &Schema,
+    table: &mut SequenceTable,
+    options: &ValidFitOptions,
+) -> Result<(Layout, Rules)> {
+    let pairs = if options.value_protection > 1 {
+        // The bounds of a distance would not bound the value.
+        Vec::new()
+    } else {
+        let mut pairs = reference_pairs(&constraints, schema);
+        pairs.extend(ReferencePair::of_dates(schema));
+        ReferencePair::choose(&pairs, schema, table)
+    };
+    let references = pairs
+        .iter()
+        .map(|pair| (pair.column, pair.reference(&pairs, schema, table)))
+        .collect();
+    let told = (!pairs.is_empty()).then(|| {
+        let mut told = table.clone();
+        subtract(pairs.iter().copied(), schema, &mut told);
+        told
+    });
+    let modelled = told.as_ref().unwrap_or(table);
+    let mut layout = protected::layout(modelled, schema, options.value_protection)?;
+    layout.refer(references);
+    layout.place_after_inputs(&input_depths(&constraints, &pairs, schema)?);
+    // Rules are about the values themselves.
+    let rules = Rules::fit(constraints, schema, table, &layout)?;
+    if let Some(told) = told {
+        *table = told;
+    }
+    Ok((layout, rules))
 }
 
 /// One fit's data and options.

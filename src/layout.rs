@@ -5,6 +5,9 @@
 //! to the row before, then the sequential columns in table order). Identifiers are made up and not modelled.
 
 mod fit;
+mod reference;
+
+pub(crate) use reference::{Reference, ReferencePair, subtract};
 
 use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, NumberScale};
@@ -122,6 +125,8 @@ pub(crate) enum RowSource {
 pub(crate) struct RowColumn {
     pub(crate) source: RowSource,
     pub(crate) kind: RowKind,
+    /// Set when the distance from another column is modelled in place of the value.
+    pub(crate) reference: Option<Reference>,
 }
 
 /// Where a context column's value comes from.

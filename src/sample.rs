@@ -15,12 +15,13 @@ pub(crate) use given::GivenRows;
 pub(crate) use sequences::{Decided, SampledSequences};
 use walk::{RowBuffer, Walk};
 
-use crate::constraint::{Allowed, Cell, Cells, Place, Rules};
+use crate::codec::number::NumberCodec;
+use crate::constraint::{Allowed, Cell, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
 use crate::history::current_features;
 use crate::layout::{
-    CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, RowColumn, RowKind, RowSource,
-    next_index,
+    CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, Reference, RowColumn, RowKind,
+    RowSource, next_index,
 };
 use crate::model::context::ContextNetwork;
 use crate::model::decoder::HeadOutput;
@@ -409,6 +410,9 @@ impl Chunk<'_> {
             let decimals = index_decimals.filter(|_| walk.is_on_grid);
             let allowed = self.allowed(walk, column);
             let rules = self.rules;
+            let from = self.cells.get(walk.row);
+            let from = from.and_then(|cells| rules.reference(column, cells));
+            let told = self.layout.rows[column].reference.as_ref().zip(from);
             let generator = &mut self.generators[walk.row];
             let mut draw = || {
                 let drawn = outputs.draw(at, number, last, within_range, temperature, generator);
@@ -436,19 +440,17 @@ impl Chunk<'_> {
                 };
                 gap_among(draw, is_allowed, &[number.whole.low, median_gap, 1.0])
             } else {
-                match &allowed {
-                    Allowed::Anything | Allowed::Classes(_) => Some(draw()),
-                    Allowed::Exactly(value) => Some(*value),
-                    Allowed::Numbers(set) => {
-                        let snap = |value: f64| written(number.whole.restore(value, false));
-                        set.draw(|| written(draw()), snap, number.whole.resolution())
-                    }
-                }
+                let codec = &number.whole;
+                drawn_among(draw, &allowed, told, codec, within_range, written)
             };
             if drawn.is_none() {
                 walk.stop(Place::Row(column));
             }
-            let value = drawn.unwrap_or(f64::NAN);
+            let written_value = drawn.unwrap_or(f64::NAN);
+            let value = match told {
+                Some((_, from)) => Reference::distance(from, written_value),
+                None => written_value,
+            };
             features.extend_from_slice(&current_features(value, last, &number.scale));
             if !is_absent {
                 walk.history.absorb_number(slot, value, &number.scale);
@@ -469,13 +471,13 @@ impl Chunk<'_> {
             }
             let cell = match (is_gap, &self.layout.index) {
                 (true, Some(index)) => Cell::Number(index.value(walk.number)),
-                _ => Cell::number(value),
+                _ => Cell::number(written_value),
             };
             self.note(walk, column, cell);
             if let Decided::Numbers(decided) = &mut walk.columns[column]
                 && !walk.is_over
             {
-                decided.push(value);
+                decided.push(written_value);
             }
         }
         features
@@ -574,6 +576,38 @@ impl NumberOutputs {
         }
     }
 }
+/// A value that the rules allow. `draw` gives values, or distances where the column is `told` by its distance from a
+/// reference.
+fn drawn_among(
+    mut draw: impl FnMut() -> f64,
+    allowed: &Allowed,
+    told: Option<(&Reference, f64)>,
+    codec: &NumberCodec,
+    within_range: bool,
+    written: impl Fn(f64) -> f64,
+) -> Option<f64> {
+    match (allowed, told) {
+        (Allowed::Exactly(value), _) => Some(*value),
+        (Allowed::Anything | Allowed::Classes(_), None) => Some(draw()),
+        (Allowed::Numbers(set), None) => {
+            let snap = |value: f64| written(codec.restore(value, false));
+            set.draw(|| written(draw()), snap, codec.resolution())
+        }
+        (allowed, Some((reference, from))) => {
+            let mut set = match allowed {
+                Allowed::Numbers(set) => set.clone(),
+                _ => NumberSet::all(),
+            };
+            if let Some((low, high)) = reference.range.filter(|_| within_range) {
+                set = set.within(low, high);
+            }
+            let value = || written(reference.value(from, draw()));
+            let snap = |value: f64| written(reference.round(value));
+            set.draw(value, snap, reference.resolution())
+        }
+    }
+}
+
 /// A gap that the rules allow: drawn until one is, else the first allowed of the usual ones.
 fn gap_among(
     mut draw: impl FnMut() -> f64,

@@ -248,6 +248,15 @@ pub(super) enum RowSourceV1 {
 pub(super) struct RowColumnV1 {
     pub(super) source: RowSourceV1,
     pub(super) kind: RowKindV1,
+    pub(super) reference: Option<ReferenceV1>,
+}
+
+/// Where a column's distances are measured from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ReferenceV1 {
+    pub(super) column: u64,
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) grid: Option<GridV1>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

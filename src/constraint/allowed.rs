@@ -89,7 +89,8 @@ impl Multiples {
 }
 
 impl NumberSet {
-    pub(super) fn all() -> NumberSet {
+    /// Every number.
+    pub(crate) fn all() -> NumberSet {
         NumberSet {
             low: f64::NEG_INFINITY,
             is_low_open: false,
@@ -116,6 +117,16 @@ impl NumberSet {
         if high < self.high || (high == self.high && is_open) {
             (self.high, self.is_high_open) = (high, is_open);
         }
+    }
+
+    /// The part between two numbers, where that leaves any; a rule counts for more than what was seen.
+    pub(crate) fn within(self, low: f64, high: f64) -> NumberSet {
+        let mut part = self.clone();
+        part.at_least(low, false);
+        part.at_most(high, false);
+        let is_empty = part.low > part.high
+            || part.low == part.high && (part.is_low_open || part.is_high_open);
+        if is_empty { self } else { part }
     }
 
     pub(super) fn one_of(&mut self, values: &[f64]) {

@@ -9,19 +9,50 @@ use super::{
     Cell, Combinations, Constraint, ConstraintError, ConstraintValue, Learned, Place, Relation,
     Rules, Transitions,
 };
-use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowKind, RowSource};
+use crate::layout::{
+    CategoryCodec, ContextKind, ContextSource, Layout, ReferencePair, RowKind, RowSource,
+};
 use crate::metadata::nearest_name;
 use crate::table::{Label, Measure, Role, Schema, SequenceTable, Storage, Values};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// By schema column, 0, or for a computed column one more than the deepest of its inputs: columns are drawn in this
-/// order.
+/// The pairs of columns that constraints put in order, the higher of which may be told as its distance from the lower.
+pub(crate) fn reference_pairs(constraints: &[Constraint], schema: &Schema) -> Vec<ReferencePair> {
+    let position = |name: &str| schema.columns.iter().position(|column| column.name == name);
+    let is_computed = |name: &str| {
+        constraints.iter().any(|constraint| match constraint {
+            Constraint::Formula { column, .. } => column == name,
+            Constraint::RunningTotal { total, .. } => total == name,
+            _ => false,
+        })
+    };
+    let mut pairs = Vec::new();
+    for constraint in constraints {
+        let Constraint::Ordered { columns, .. } = constraint else {
+            continue;
+        };
+        for (at, high) in columns.iter().enumerate() {
+            let varies = |column: &usize| schema.columns[*column].role == Role::Sequential;
+            let Some(column) = position(high).filter(varies) else {
+                continue;
+            };
+            let lows = columns[..at].iter().filter_map(|low| position(low));
+            let lows = lows.filter(|&from| from != column && !is_computed(high));
+            pairs.extend(lows.map(|from| ReferencePair { column, from }));
+        }
+    }
+    pairs
+}
+
+/// By schema column, 0, or more for a column that must be drawn after others: one that is computed, after its inputs,
+/// and one that is told as a distance, after what it is measured from.
 /// # Errors
 /// [`ConstraintError::Contradiction`] for columns computed from each other; [`ConstraintError::Unfit`] for a formula
 /// that cannot be read.
 pub(crate) fn input_depths(
     constraints: &[Constraint],
+    references: &[ReferencePair],
     schema: &Schema,
 ) -> Result<Vec<usize>, ConstraintError> {
     let position = |name: &str| schema.columns.iter().position(|column| column.name == name);
@@ -29,6 +60,11 @@ pub(crate) fn input_depths(
     // Without a circle, as many rounds as columns settle every depth.
     for round in 0..=schema.columns.len() {
         let before = depths.clone();
+        for &ReferencePair { column, from } in references {
+            if schema.columns[from].role == Role::Sequential {
+                depths[column] = depths[column].max(depths[from] + usize::from(from > column));
+            }
+        }
         for constraint in constraints {
             let (result, inputs) = match constraint {
                 Constraint::Formula { column, formula } => {
@@ -101,6 +137,7 @@ impl Rules {
         compiler.order.close(&constraints)?;
         compiler.add_bounds();
         compiler.refuse_early_ends()?;
+        let references = compiler.references()?;
         for chain in &mut compiler.chains {
             chain.finish();
         }
@@ -116,6 +153,7 @@ impl Rules {
             learned,
             context,
             rows,
+            references,
             chains,
             has_last_row,
         })
@@ -503,8 +541,17 @@ impl Compiler<'_> {
     fn site(&mut self, place: Place) -> Option<&mut Site> {
         let column = self.column(place)?;
         let classes = category(self.layout, place).map(CategoryCodec::classes);
-        let codec = self.layout.number_codec(column);
-        let grid = codec.and_then(|codec| codec.grid.clone());
+        let reference = match place {
+            Place::Row(at) => self.layout.rows.get(at)?.reference.as_ref(),
+            Place::Context(_) => None,
+        };
+        let grid = match reference {
+            Some(reference) => reference.grid.clone(),
+            None => self
+                .layout
+                .number_codec(column)
+                .and_then(|codec| codec.grid.clone()),
+        };
         let schema = self.schema.columns.get(column)?;
         let measure = schema.measure();
         let is_single = schema.storage == Storage::Float32;
@@ -520,6 +567,47 @@ impl Compiler<'_> {
             is_single,
             rules: Vec::new(),
         }))
+    }
+
+    /// By row column, the place and measure of what its distances are measured from.
+    fn references(&mut self) -> Result<Vec<Option<(Place, Measure)>>, ConstraintError> {
+        let layout = self.layout;
+        let mut references = Vec::with_capacity(layout.rows.len());
+        for (at, row) in layout.rows.iter().enumerate() {
+            let Some(reference) = &row.reference else {
+                references.push(None);
+                continue;
+            };
+            let strange = || ConstraintError::Unfit {
+                constraint: format!("of column {at}"),
+                problem: "what its distances are measured from is not drawn before it".to_owned(),
+            };
+            let from = self.position(reference.column).ok_or_else(strange)?;
+            let is_before = match from {
+                Place::Row(from) => from < at,
+                Place::Context(_) => true,
+            };
+            let measure = self.measure(from).filter(|_| is_before);
+            let measure = measure.ok_or_else(strange)?;
+            self.site(Place::Row(at));
+            self.site(from);
+            references.push(Some((from, measure)));
+        }
+        Ok(references)
+    }
+
+    /// Where a column of the schema is drawn.
+    fn position(&self, column: usize) -> Option<Place> {
+        let row = |source: RowSource| self.layout.rows.iter().position(|row| row.source == source);
+        match self.schema.columns.get(column)?.role {
+            Role::SequenceKey => None,
+            Role::SequenceIndex => row(RowSource::Gap).map(Place::Row),
+            Role::Context => self
+                .layout
+                .context_position(ContextSource::Column(column))
+                .map(Place::Context),
+            Role::Sequential => row(RowSource::Column(column)).map(Place::Row),
+        }
     }
 
     fn add_scalar(

@@ -201,6 +201,8 @@ pub(crate) struct Rules {
     pub(crate) learned: Vec<Learned>,
     pub(super) context: Vec<Option<Site>>,
     pub(super) rows: Vec<Option<Site>>,
+    /// By row column, what its distances are measured from.
+    pub(super) references: Vec<Option<(Place, Measure)>>,
     pub(super) chains: Vec<Chain>,
     pub(super) has_last_row: bool,
 }
@@ -249,7 +251,18 @@ impl Rules {
 
     /// Whether there is anything to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        self.constraints.is_empty()
+        self.constraints.is_empty() && self.references.iter().all(Option::is_none)
+    }
+
+    /// The value from which a row column's distances are measured, in the column's own units, NaN where it is missing;
+    /// none for a column that is told by itself.
+    pub(crate) fn reference(&self, column: usize, cells: &Cells) -> Option<f64> {
+        let (from, measure) = (*self.references.get(column)?)?;
+        let to = self.site(Place::Row(column))?.measure;
+        Some(match cells.get(from) {
+            Cell::Number(number) => measure.convert(number, to),
+            Cell::Unknown | Cell::Missing | Cell::Class(_) => f64::NAN,
+        })
     }
 
     /// Whether the last row is bound, so that it must be known which row that is.

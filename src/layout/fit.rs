@@ -59,6 +59,7 @@ impl Layout {
             rows.push(RowColumn {
                 source: RowSource::Gap,
                 kind: RowKind::Number(Box::new(fit_gap(values, table, protection))),
+                reference: None,
             });
         }
         let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
@@ -73,6 +74,7 @@ impl Layout {
                 .filter(|&column| !is_identifier(schema, column))
                 .map(|column| RowColumn {
                     source: RowSource::Column(column),
+                    reference: None,
                     kind: match &table.columns[column] {
                         Values::Labels { codes, labels } => RowKind::Category(CategoryCodec::fit(
                             codes,
@@ -340,7 +342,7 @@ fn fit_number_column(
     }
 }
 
-fn interquartile_range(values: &[f64]) -> f64 {
+pub(super) fn interquartile_range(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     match sorted.len() {
@@ -350,7 +352,7 @@ fn interquartile_range(values: &[f64]) -> f64 {
 }
 
 /// Entropy in nats of values cut into cells of one width, with the correction of Miller (1955) for few values.
-fn entropy(values: &[f64], width: f64) -> f64 {
+pub(super) fn entropy(values: &[f64], width: f64) -> f64 {
     let mut cells: Vec<f64> = values.iter().map(|v| (v / width).round()).collect();
     cells.sort_unstable_by(f64::total_cmp);
     let n = values.len() as f64;

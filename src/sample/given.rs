@@ -83,7 +83,15 @@ impl Chunk<'_> {
                             number.map_or(Cell::Unknown, |&at| Cell::Number(index.value(at)))
                         }
                         (_, Decided::Classes(classes), _) => Cell::Class(classes[row]),
-                        (_, Decided::Numbers(numbers), _) => Cell::number(numbers[row]),
+                        (_, Decided::Numbers(numbers), _) => {
+                            let from = self.rules.reference(at, cells);
+                            Cell::number(match (from, &column.reference) {
+                                (Some(from), Some(reference)) => {
+                                    reference.value(from, numbers[row])
+                                }
+                                _ => numbers[row],
+                            })
+                        }
                     };
                     cells.set(Place::Row(at), cell);
                 }

@@ -8,6 +8,7 @@ use crate::encode::index_class;
 use crate::error::{Error, Result};
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, RowKind, RowSource, gap, numbers,
+    subtract,
 };
 use crate::params::{OptionError, checked_threads};
 use crate::rng::Seed;
@@ -71,7 +72,8 @@ impl ParSynthesizer {
     ) -> Result<DataFrame> {
         options.check()?;
         let threads = checked_threads(options.threads)?;
-        let table = SequenceTable::from_frame(history, &self.schema)?;
+        let mut table = SequenceTable::from_frame(history, &self.schema)?;
+        subtract(self.layout.reference_pairs(), &self.schema, &mut table);
         check_rows(&table, options.steps)?;
         let given_rows = self.given_rows(&table, options.steps)?;
         let mut request = Request {

@@ -6,7 +6,7 @@
 use super::{Model, ParSynthesizer};
 use crate::encode::encode;
 use crate::error::{Error, Result};
-use crate::layout::{ContextSource, RowSource};
+use crate::layout::{ContextSource, RowSource, subtract};
 use crate::likelihood::{LogLikelihood, RowNats, SequenceNats};
 use crate::model::ModelError;
 use crate::params::checked_threads;
@@ -59,7 +59,8 @@ impl ParSynthesizer {
         threads: usize,
         rows_per_block: usize,
     ) -> Result<LogLikelihood> {
-        let table = SequenceTable::from_frame(frame, &self.schema)?;
+        let mut table = SequenceTable::from_frame(frame, &self.schema)?;
+        subtract(self.layout.reference_pairs(), &self.schema, &mut table);
         let blocks = blocks(&table.offsets, rows_per_block);
         let nats = self.nats(&table, &blocks, threads)?;
         let name = |column: usize| self.schema.columns[column].name.clone();

@@ -440,3 +440,133 @@ fn a_table_without_key_keeps_rules_too() {
         &numbers(&synthetic, "high")
     ));
 }
+
+/// Orders over two years, delivered 1 to 4 days later, some not yet.
+fn deliveries() -> DataFrame {
+    let mut generator = Generator(12);
+    let (mut keys, mut ordered, mut delivered, mut paid) = (vec![], vec![], vec![], vec![]);
+    for key in 0..40 {
+        let mut day = 18_000 + generator.below(700).cast_signed();
+        for _ in 0..6 {
+            day += 1 + generator.below(20).cast_signed();
+            let later = day + 1 + generator.below(4).cast_signed();
+            keys.push(format!("customer {key}"));
+            ordered.push(Some(day));
+            delivered.push((generator.uniform() > 0.1).then_some(later));
+            paid.push(Some(later + 30));
+        }
+    }
+    let mut frame = df!("k" => keys).unwrap();
+    for (name, days) in [
+        ("delivered", delivered),
+        ("ordered", ordered),
+        ("paid", paid),
+    ] {
+        let column = Column::new(name.into(), days);
+        frame
+            .with_column(column.cast(&DataType::Date).unwrap())
+            .unwrap();
+    }
+    frame
+}
+
+#[test]
+fn a_delivery_some_days_after_its_order_stays_some_days_after_it() {
+    let data = deliveries();
+    // The later date stands before the earlier one.
+    let columns = [
+        ("delivered", datetime()),
+        ("ordered", datetime()),
+        ("paid", datetime()),
+    ];
+    let rules = vec![Constraint::range("ordered", "delivered", "paid").strict()];
+    let model = fitted(&columns, Some("ordered"), &[], rules, &data).unwrap();
+    let synthetic = sampled(&model, 200);
+    assert_eq!(synthetic.schema(), data.schema());
+    let days = |frame: &DataFrame| {
+        let [ordered, delivered, paid] =
+            ["ordered", "delivered", "paid"].map(|name| numbers(frame, name));
+        let pairs = ordered.into_iter().zip(delivered).zip(paid);
+        pairs
+            .map(|((ordered, delivered), paid)| (delivered - ordered, paid - ordered))
+            .collect::<Vec<_>>()
+    };
+    for (to_delivery, to_payment) in days(&synthetic) {
+        assert!(
+            to_delivery.is_nan() || (1.0..=4.0).contains(&to_delivery),
+            "{to_delivery}"
+        );
+        assert!((31.0..=34.0).contains(&to_payment), "{to_payment}");
+    }
+    let missing = synthetic.column("delivered").unwrap().null_count();
+    assert!(missing > 0 && missing * 4 < synthetic.height(), "{missing}");
+    // Dates of real rows are likelier than the same dates a week off, and continue where they are.
+    let likelihood = |frame: &DataFrame| {
+        let scored = model.log_likelihood(frame).unwrap();
+        let nats = scored.sequences().column("nats").unwrap().f64().unwrap();
+        nats.sum().unwrap()
+    };
+    let mut shifted = data.clone();
+    let later: Vec<Option<i32>> = numbers(&data, "paid")
+        .iter()
+        .map(|&day| Some(day as i32 + 7))
+        .collect();
+    let later = Column::new("paid".into(), later)
+        .cast(&DataType::Date)
+        .unwrap();
+    shifted.with_column(later).unwrap();
+    assert!(likelihood(&data) > likelihood(&shifted) + 100.0);
+    let continued = model.continue_sequences(&data, 3).unwrap();
+    for (_, to_payment) in days(&continued) {
+        assert!((31.0..=34.0).contains(&to_payment), "{to_payment}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.parsynth");
+    model.save(&path).unwrap();
+    let loaded = parsynth::ParSynthesizer::load(&path).unwrap();
+    assert!(sampled(&loaded, 200).equals_missing(&synthetic));
+}
+
+#[test]
+fn dates_of_a_row_stay_together_without_a_rule() {
+    let data = deliveries();
+    let columns = [
+        ("delivered", datetime()),
+        ("ordered", datetime()),
+        ("paid", datetime()),
+    ];
+    let model = fitted(&columns, None, &[], vec![], &data).unwrap();
+    let synthetic = sampled(&model, 200);
+    let (ordered, paid) = (numbers(&synthetic, "ordered"), numbers(&synthetic, "paid"));
+    let gaps = || {
+        ordered
+            .iter()
+            .zip(&paid)
+            .map(|(ordered, paid)| paid - ordered)
+    };
+    // Away from the last date seen, where both are kept within their range.
+    let near = gaps().filter(|gap| (31.0..=34.0).contains(gap)).count();
+    assert!(
+        near * 100 > ordered.len() * 95,
+        "{near} of {}",
+        ordered.len()
+    );
+}
+
+#[test]
+fn values_told_by_their_distance_stay_within_the_range_seen_where_rules_allow() {
+    let data = deliveries();
+    let columns = [
+        ("delivered", datetime()),
+        ("ordered", datetime()),
+        ("paid", datetime()),
+    ];
+    let rules = vec![Constraint::inequality("ordered", "paid")];
+    let model = fitted(&columns, None, &[], rules, &data).unwrap();
+    let (seen, drawn) = (
+        numbers(&data, "paid"),
+        numbers(&sampled(&model, 300), "paid"),
+    );
+    let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
+    assert!(largest(&drawn) <= largest(&seen));
+}

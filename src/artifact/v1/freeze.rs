@@ -213,18 +213,7 @@ impl From<&NumberCodec> for NumberCodecV1 {
         NumberCodecV1 {
             low: *low,
             high: *high,
-            grid: grid.as_ref().map(|grid| {
-                let Grid {
-                    decimals,
-                    first,
-                    step,
-                } = *grid;
-                GridV1 {
-                    decimals,
-                    first,
-                    step,
-                }
-            }),
+            grid: grid.as_ref().map(GridV1::from),
             support: support.clone(),
             has_missing: *has_missing,
             has_same: *has_same,
@@ -269,6 +258,21 @@ impl From<&NumberColumn> for NumberColumnV1 {
     }
 }
 
+impl From<&Grid> for GridV1 {
+    fn from(grid: &Grid) -> Self {
+        let Grid {
+            decimals,
+            first,
+            step,
+        } = *grid;
+        GridV1 {
+            decimals,
+            first,
+            step,
+        }
+    }
+}
+
 impl From<&RowColumn> for RowColumnV1 {
     fn from(column: &RowColumn) -> Self {
         RowColumnV1 {
@@ -280,6 +284,11 @@ impl From<&RowColumn> for RowColumnV1 {
                 RowKind::Category(codec) => RowKindV1::Category(codec.into()),
                 RowKind::Number(number) => RowKindV1::Number(Box::new(number.as_ref().into())),
             },
+            reference: column.reference.as_ref().map(|reference| ReferenceV1 {
+                column: reference.column as u64,
+                range: reference.range,
+                grid: reference.grid.as_ref().map(GridV1::from),
+            }),
         }
     }
 }

@@ -6,7 +6,7 @@ mod codecs;
 
 use super::*;
 use crate::constraint::ConstraintError;
-use crate::layout::ChangeCodec;
+use crate::layout::{ChangeCodec, Reference};
 use crate::metadata::{Metadata, Pattern, SdType};
 use crate::params::{FitOptions, LENGTH};
 use crate::table::{Schema, Values, role_and_sdtype};
@@ -679,6 +679,39 @@ impl RowColumnV1 {
                 }))
             }
         };
-        Ok(RowColumn { source, kind })
+        let reference = match &self.reference {
+            None => None,
+            Some(reference) => {
+                let is_number = matches!(kind, RowKind::Number(_)) && source != RowSource::Gap;
+                ensure(is_number, &place, "what is no number column has a distance")?;
+                Some(reference.thaw(schema, &place)?)
+            }
+        };
+        Ok(RowColumn {
+            source,
+            kind,
+            reference,
+        })
+    }
+}
+
+impl ReferenceV1 {
+    fn thaw(&self, schema: &Schema, place: &str) -> Result<Reference, Flaw> {
+        let (column, _) = thaw_column(self.column, schema)?;
+        ensure(
+            self.range
+                .is_none_or(|(low, high)| low.is_finite() && high.is_finite() && low <= high),
+            place,
+            "the range of a column told by distances is none",
+        )?;
+        Ok(Reference {
+            column,
+            range: self.range,
+            grid: self
+                .grid
+                .as_ref()
+                .map(|grid| grid.thaw(place))
+                .transpose()?,
+        })
     }
 }

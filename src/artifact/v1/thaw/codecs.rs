@@ -109,23 +109,8 @@ impl NumberCodecV1 {
             "a single value is all there is",
         )?;
         rising(&self.atoms, place)?;
-        let grid = match &self.grid {
-            None => None,
-            Some(grid) => {
-                ensure(
-                    grid.decimals <= MOST_DECIMALS
-                        && grid.first.abs() <= MOST_WHOLE
-                        && (1.0..=MOST_WHOLE).contains(&grid.step),
-                    place,
-                    "its grid is too fine or too wide",
-                )?;
-                Some(Grid {
-                    decimals: grid.decimals,
-                    first: grid.first,
-                    step: grid.step,
-                })
-            }
-        };
+        let grid = self.grid.as_ref();
+        let grid = grid.map(|grid| grid.thaw(place)).transpose()?;
         let codec = NumberCodec {
             low: self.low,
             high: self.high,
@@ -142,6 +127,23 @@ impl NumberCodecV1 {
         };
         ensure(codec.classes() > 0, place, "it has no class")?;
         Ok(codec)
+    }
+}
+
+impl GridV1 {
+    pub(super) fn thaw(&self, place: &str) -> Result<Grid, Flaw> {
+        ensure(
+            self.decimals <= MOST_DECIMALS
+                && self.first.abs() <= MOST_WHOLE
+                && (1.0..=MOST_WHOLE).contains(&self.step),
+            place,
+            "its grid is too fine or too wide",
+        )?;
+        Ok(Grid {
+            decimals: self.decimals,
+            first: self.first,
+            step: self.step,
+        })
     }
 }
 

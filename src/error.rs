@@ -2,6 +2,7 @@
 
 use crate::artifact::ArtifactError;
 use crate::codec::identifier::IdentifierError;
+use crate::distribution::DistributionError;
 use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
@@ -111,6 +112,17 @@ pub enum Error {
         row: usize,
         /// The key.
         found: String,
+    },
+    /// A column cannot have the distribution that was asked for.
+    #[error(transparent)]
+    Distribution(#[from] DistributionError),
+    /// A picture of the losses could not be written.
+    #[error("cannot write {}", .path.display())]
+    WritePlot {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The cause.
+        source: std::io::Error,
     },
     /// The device asked for cannot be used.
     #[error("device {device} cannot be used: {reason}")]

@@ -1,8 +1,11 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::distribution::NumericalDistribution;
 use crate::encode::encode;
 use crate::error::Result;
+use crate::health::Versions;
+use crate::info::{Provenance, now};
 use crate::layout::Layout;
 use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
@@ -20,7 +23,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::Device;
 
+mod distributions;
 mod protected;
+mod verbose;
 
 /// Columns with more categories than this are named in the report's warnings.
 const MANY_CATEGORIES: usize = 500;
@@ -39,6 +44,8 @@ pub struct ParSynthesizerBuilder {
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
+    is_verbose: bool,
+    created: i64,
 }
 
 impl std::fmt::Debug for ParSynthesizerBuilder {
@@ -60,6 +67,8 @@ impl ParSynthesizerBuilder {
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
+            is_verbose: false,
+            created: now(),
         }
     }
 
@@ -140,6 +149,56 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Keeps the decimals seen in sampled numbers, default true: a column of prices has two, one of whole or even numbers
+    /// has those. With false a column of floats is taken for a quantity that was rounded when it was written down:
+    /// its values come back as drawn, between those seen too, and only single values that stand out, such as zero, are
+    /// still told exactly. Columns of whole-number dtypes, dates and
+    /// [`NumericalDistribution::Counts`] stay whole.
+    pub fn enforce_rounding(mut self, enforce: bool) -> Self {
+        self.options.enforce_rounding = enforce;
+        self
+    }
+
+    /// How a numerical column, context or sequential, is learned; [`NumericalDistribution::Learned`] by default. A
+    /// second call for a column replaces the first.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, NumericalDistribution, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// let synthesizer = ParSynthesizer::builder(metadata)
+    ///     .numerical_distribution("nb_customers", NumericalDistribution::Counts)
+    ///     .numerical_distribution("total_sales", NumericalDistribution::Logarithmic)
+    ///     .epochs(0)
+    ///     .fit(&data)?;
+    /// let customers = synthesizer.sample(20)?.column("nb_customers")?.i64()?.clone();
+    /// assert!(customers.iter().flatten().all(|count| count >= 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn numerical_distribution(
+        mut self,
+        column: impl Into<String>,
+        distribution: NumericalDistribution,
+    ) -> Self {
+        let distributions = &mut self.options.numerical_distributions;
+        distributions.insert(column.into(), distribution);
+        self
+    }
+
+    /// Cuts each training sequence into segments of so many rows, `1..=10_000_000`, and learns each as a sequence of its
+    /// own with the same context; by default sequences are learned whole. The last segment of a sequence is as long as
+    /// what is left, and short sequences stay whole: no row is lost. SDV and DeepEcho drop both.
+    ///
+    /// Sampled sequences are as long as segments then, unless a length is asked for, and begin anywhere in a sequence.
+    /// It makes one long series without key a table of many windows, so that some can be held out and their starts and
+    /// levels are learned; and it lets sequences of very different lengths weigh by their rows. What spans more
+    /// rows than a segment is not learned. Value protection still counts whole sequences, validation holds out whole
+    /// sequences where there are several, and log-likelihoods add up a sequence's segments.
+    pub fn segment_size(mut self, rows: usize) -> Self {
+        self.options.segment_size = Some(rows);
+        self
+    }
+
     /// Protects values that fewer than so many sequences share: `1..=1_000_000_000`, default 1, which protects none.
     ///
     /// A category seen in fewer sequences is learned as "one of the rare" together with the others and never comes out.
@@ -184,9 +243,17 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Writes a line of progress for each network about once a second, and one of the whole fit, to stderr; default
+    /// false. [`on_progress`](Self::on_progress) takes each epoch and works beside it.
+    pub fn verbose(mut self, verbose: bool) -> Self {
+        self.is_verbose = verbose;
+        self
+    }
+
     /// Learns from a table of sequences, in any row order and chunking.
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) for an option outside its range,
+    /// [`Error::Distribution`](crate::Error::Distribution) for a column that cannot have the distribution chosen,
     /// [`Error::AllProtected`](crate::Error::AllProtected) and [`Error::NumbersProtected`](crate::Error::NumbersProtected)
     /// for a column of which value protection leaves nothing,
     /// [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
@@ -205,7 +272,12 @@ impl ParSynthesizerBuilder {
         if protected::move_bases(&mut schema, &table, options.value_protection) {
             table = SequenceTable::from_frame(data, &schema)?;
         }
-        let layout = protected::layout(&table, &schema, options.value_protection)?;
+        let choices = distributions::choices(&table, &schema, &options)?;
+        if let Some(rows) = options.segment_size {
+            table = table.segmented(rows);
+        }
+        let layout = protected::layout(&table, &schema, options.value_protection, &choices)?;
+        let progress = verbose::with_lines(self.progress, self.is_verbose);
         let training = Training {
             table: &table,
             schema: &schema,
@@ -213,10 +285,13 @@ impl ParSynthesizerBuilder {
             options: &options,
             seed,
             device: self.device,
-            progress: self.progress.as_deref(),
+            progress: progress.as_deref(),
         };
         let (model, mut report) = training.run()?;
         report.fit_secs = started.elapsed().as_secs_f64();
+        if self.is_verbose {
+            verbose::summary(&report);
+        }
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
             metadata: self.metadata,
@@ -225,6 +300,12 @@ impl ParSynthesizerBuilder {
             report,
             options,
             saved_by: None,
+            provenance: Provenance {
+                created: self.created,
+                fitted: now(),
+                fitted_by: Versions::running(),
+            },
+            file_bytes: None,
             model: Mutex::new(model),
         })
     }
@@ -245,8 +326,8 @@ impl Training<'_> {
     fn run(&self) -> Result<(Model, FitReport)> {
         let encoded = encode(self.table, self.layout, self.schema.sequence_index());
         let mut generator = self.seed.stream(Purpose::ValidationSplit);
-        let split = Split::new(
-            self.table.sequences(),
+        let split = Split::of_segments(
+            &self.table.owners,
             self.options.validation_share,
             &mut generator,
         );
@@ -331,6 +412,8 @@ impl Training<'_> {
                 self.layout,
                 self.options.value_protection,
             ),
+            sequences: self.table.whole_sequences(),
+            segments: self.options.segment_size.map(|_| self.table.sequences()),
         }
     }
 }

@@ -6,6 +6,8 @@
 
 mod fit;
 
+pub(crate) use fit::NumberChoice;
+
 use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, NumberScale};
 use crate::protection::Protection;

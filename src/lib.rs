@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
 mod artifact;
+mod charts;
 mod codec;
 mod decode;
+mod distribution;
 mod encode;
 mod error;
 pub mod evaluation;
+mod files;
 mod fit;
 mod health;
 mod history;
+mod info;
 mod layout;
 mod likelihood;
 mod metadata;
@@ -27,12 +31,14 @@ mod train;
 
 pub use artifact::ArtifactError;
 pub use codec::identifier::IdentifierError;
+pub use distribution::{DistributionError, NumericalDistribution};
 pub use error::{Error, Result};
 pub use evaluation::{
     EvaluationError, EvaluationOptions, EvaluationReport, evaluate, evaluate_with,
 };
 pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
+pub use info::{FitParameters, SynthesizerInfo};
 pub use likelihood::LogLikelihood;
 pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
 pub use model::ModelError;

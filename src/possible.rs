@@ -207,7 +207,11 @@ fn has_class(codec: &NumberCodec, value: f64, last: f64) -> bool {
         return codec.has_missing;
     }
     let class = codec.target(value, last).class as usize;
+    let is_in_bin = codec
+        .bin(class)
+        .is_some_and(|bin| (bin.low..=bin.high).contains(&value));
     Some(class) == codec.continuous_class()
+        || is_in_bin
         || is_near(
             codec.decode(class, 0.0, last, true),
             value,

@@ -232,6 +232,8 @@ impl Values {
 pub(crate) struct SequenceTable {
     /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
     pub(crate) offsets: Vec<usize>,
+    /// By sequence, which of the frame's it is, or is a segment of.
+    pub(crate) owners: Vec<u32>,
     /// Parallel to `Schema::columns`.
     pub(crate) columns: Vec<Values>,
     /// The frame's row that each row came from, for messages.

@@ -9,15 +9,27 @@ use std::path::{Path, PathBuf};
 /// Data flows down this list; nothing imports what stands below it but the two at the end.
 const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("rng", &[], &[]),
-    ("params", &[], &[]),
-    ("report", &[], &[]),
     ("metadata", &[], &[]),
+    ("distribution", &["metadata"], &[]),
+    ("params", &["distribution"], &[]),
+    ("report", &[], &[]),
+    ("files", &[], &[]),
+    ("charts", &["report"], &[]),
     ("health", &[], &[]),
+    ("info", &["distribution", "health", "params"], &[]),
     ("sampling", &["params", "report"], &[]),
     ("table", &["metadata"], &["polars"]),
     ("protection", &[], &[]),
-    ("codec", &["metadata", "protection", "table"], &[]),
-    ("layout", &["codec", "metadata", "protection", "table"], &[]),
+    (
+        "codec",
+        &["distribution", "metadata", "protection", "table"],
+        &[],
+    ),
+    (
+        "layout",
+        &["codec", "distribution", "metadata", "protection", "table"],
+        &[],
+    ),
     ("history", &["codec", "layout"], &[]),
     (
         "encode",
@@ -44,14 +56,23 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     // Blind to the model, so that any generator's tables are judged by the same code.
     (
         "evaluation",
-        &["metadata", "report", "rng", "table"],
+        &["charts", "files", "metadata", "report", "rng", "table"],
         &["polars"],
     ),
     // At the side: only the top knows it.
     (
         "artifact",
         &[
-            "codec", "health", "layout", "metadata", "model", "params", "report", "table",
+            "codec",
+            "distribution",
+            "health",
+            "info",
+            "layout",
+            "metadata",
+            "model",
+            "params",
+            "report",
+            "table",
         ],
         &["bincode"],
     ),
@@ -60,6 +81,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &[
             "artifact",
             "codec",
+            "distribution",
             "evaluation",
             "metadata",
             "model",
@@ -74,8 +96,11 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         "fit",
         &[
             "codec",
+            "distribution",
             "encode",
             "error",
+            "health",
+            "info",
             "layout",
             "metadata",
             "model",
@@ -94,12 +119,15 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         "synthesizer",
         &[
             "artifact",
+            "charts",
             "codec",
             "decode",
             "encode",
             "error",
+            "files",
             "fit",
             "health",
+            "info",
             "layout",
             "likelihood",
             "metadata",

@@ -56,7 +56,7 @@ fn artifact() -> Artifact {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("m.parsynth");
     model.save(&path).expect("saved");
-    let read = read(&path).expect("read");
+    let (read, _) = read(&path).expect("read");
     // What the file gives is what was fitted, part by part.
     assert_eq!(&read.metadata, model.metadata());
     assert_eq!(read.schema, model.schema);

@@ -1,7 +1,7 @@
 //! Numbers: how a column's values become a class plus a normal score, and come back.
 //! In: plain values, NaN where missing. Out: [`Target`]s for the network's heads, and values again.
 //!
-//! A value is *missing*, the *same* as the row before, an *atom* (an exact value that recurs), or *continuous*:
+//! A value is *missing*, the *same* as the row before, an *atom* (an exact value that recurs), in a *bin*, or *continuous*:
 //! mapped by the column's empirical distribution to a uniform share and on to a standard normal score. A rounded
 //! value stands for an interval of scores, so its likelihood is exact.
 
@@ -10,12 +10,16 @@
     reason = "scores are handed to the network in f32; counts fit u32"
 )]
 
+mod bins;
+mod counts;
 mod grid;
 mod quantile;
 
+pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
-pub(crate) use quantile::{KnotPlacement, QuantileMap};
+pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
 
+use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;
 
 /// How a value column is told apart from noise: all shares and counts below.
@@ -50,8 +54,12 @@ pub(crate) struct NumberCodec {
     pub(crate) has_missing: bool,
     pub(crate) has_same: bool,
     pub(crate) atoms: Vec<f64>,
-    /// The distribution of the values that are no atoms; none when every value is one.
+    /// The distribution of the values that are no atoms; none when every value is one, or in a bin.
     pub(crate) continuous: Option<QuantileMap>,
+    /// In rising order, where the column is learned in bins; empty otherwise.
+    pub(crate) bins: Vec<Bin>,
+    /// Whether values come back on the grid or the support.
+    pub(crate) is_rounded: bool,
 }
 
 /// What decides how a [`NumberCodec`] is fitted.
@@ -62,6 +70,9 @@ pub(crate) struct NumberOptions {
     pub(crate) placement: KnotPlacement,
     /// Values are clipped by it, and values that are told exactly are seen in enough sequences.
     pub(crate) protection: Protection,
+    pub(crate) distribution: NumericalDistribution,
+    /// Whether values come back on the grid that they were written on; else few values are not all there are.
+    pub(crate) is_rounded: bool,
 }
 
 /// Distinct values in order, how many rows hold each, and in how many sequences each is seen.
@@ -118,6 +129,23 @@ impl NumberCodec {
             return NumberCodec::all_missing();
         }
         let grid = Grid::fit(&distinct.values);
+        match options.distribution {
+            NumericalDistribution::Bins(most) => {
+                let bins = Bin::fit(&distinct, most, options.protection);
+                return NumberCodec {
+                    bins,
+                    ..NumberCodec::empty(&distinct.values, grid, has_missing, options)
+                };
+            }
+            NumericalDistribution::Counts => {
+                let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+                return NumberCodec {
+                    continuous: Some(counts::map(&present)),
+                    ..NumberCodec::empty(&distinct.values, Some(Grid::WHOLE), has_missing, options)
+                };
+            }
+            NumericalDistribution::Learned | NumericalDistribution::Logarithmic => {}
+        }
         let resolution = grid.as_ref().map_or(0.0, Grid::resolution);
         let several = sequence.windows(2).any(|pair| pair[0] != pair[1]);
         // A value repeated along one sequence is no recurring value: evidence is counted in sequences.
@@ -128,11 +156,12 @@ impl NumberCodec {
         };
         let total: usize = distinct.rows.iter().sum();
         let count = distinct.values.len();
-        let mut finite = count > ATOMS_IF_AT_MOST_DISTINCT
+        let mut finite = options.is_rounded
+            && count > ATOMS_IF_AT_MOST_DISTINCT
             && is_finite_support(&distinct.values, evidence, resolution);
         // Few distinct values are all there are, unless so few rows were seen that most came up once.
-        let mut is_short_list =
-            count == 1 || (count <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * count);
+        let mut is_short_list = count == 1
+            || (options.is_rounded && count <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * count);
         if options.protection.is_on() && (finite || is_short_list) {
             let shared = distinct.shared(options.protection);
             // A list needs a value, cells around supported values need two; without them the column is smooth.
@@ -147,8 +176,10 @@ impl NumberCodec {
             rows,
             sequences,
         } = &distinct;
+        let unit = Unit::for_values(seen, options.distribution);
         let is_atom = |i: usize| {
             is_short_list
+                || (seen[i] <= 0.0 && unit != Unit::Plain)
                 || (rows[i] as f64 >= ATOM_SHARE * total as f64
                     && rows[i] >= ATOM_COUNT
                     && (!several || sequences[i] >= ATOM_SEQUENCES)
@@ -165,17 +196,41 @@ impl NumberCodec {
         let continuous = (!rest.is_empty()).then(|| {
             let values: Vec<f64> = rest.iter().map(|&i| seen[i]).collect();
             let counts: Vec<usize> = rest.iter().map(|&i| rows[i]).collect();
-            QuantileMap::fit(&values, &counts, resolution, finite, options.placement)
+            QuantileMap::fit(
+                &values,
+                &counts,
+                resolution,
+                finite,
+                options.placement,
+                unit,
+            )
         });
+        NumberCodec {
+            support: if finite { seen.clone() } else { Vec::new() },
+            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
+            continuous,
+            ..NumberCodec::empty(seen, grid, has_missing, options)
+        }
+    }
+
+    /// Range and grid of the sorted values, and no class for any of them yet.
+    fn empty(
+        seen: &[f64],
+        grid: Option<Grid>,
+        has_missing: bool,
+        options: NumberOptions,
+    ) -> NumberCodec {
         NumberCodec {
             low: seen[0],
             high: seen[seen.len() - 1],
             grid,
-            support: if finite { seen.clone() } else { Vec::new() },
+            support: Vec::new(),
             has_missing,
             has_same: options.same_share > SAME_SHARE,
-            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
-            continuous,
+            atoms: Vec::new(),
+            continuous: None,
+            bins: Vec::new(),
+            is_rounded: options.is_rounded,
         }
     }
 
@@ -202,12 +257,23 @@ impl NumberCodec {
             has_same: false,
             atoms: Vec::new(),
             continuous: None,
+            bins: Vec::new(),
+            is_rounded: true,
         }
     }
 
-    /// How many classes: missing?, same?, atoms, continuous?.
+    /// How many classes: missing?, same?, atoms, bins, continuous?.
     pub(crate) fn classes(&self) -> usize {
-        self.first_atom() + self.atoms.len() + usize::from(self.continuous.is_some())
+        self.first_bin() + self.bins.len() + usize::from(self.continuous.is_some())
+    }
+
+    fn first_bin(&self) -> usize {
+        self.first_atom() + self.atoms.len()
+    }
+
+    /// The bin of a class, if it is one.
+    pub(crate) fn bin(&self, class: usize) -> Option<&Bin> {
+        self.bins.get(class.checked_sub(self.first_bin())?)
     }
 
     fn first_atom(&self) -> usize {
@@ -246,6 +312,13 @@ impl NumberCodec {
         {
             return class(same);
         }
+        if let Some(at) = bins::position(&self.bins, value) {
+            let resolution = self.resolution();
+            return Target {
+                log_density: self.bins[at].log_density(resolution) as f32,
+                ..class(self.first_bin() + at)
+            };
+        }
         let nearest_atom = nearest(&self.atoms, value);
         match (&self.continuous, nearest_atom) {
             (_, Some(atom)) if self.atoms[atom] == value => class(self.first_atom() + atom),
@@ -255,8 +328,12 @@ impl NumberCodec {
         }
     }
 
+    fn resolution(&self) -> f64 {
+        self.grid.as_ref().map_or(0.0, Grid::resolution)
+    }
+
     fn interval(&self, map: &QuantileMap, value: f64) -> Target {
-        let resolution = self.grid.as_ref().map_or(0.0, Grid::resolution);
+        let resolution = self.resolution();
         let rounded = resolution > 0.0 || !self.support.is_empty();
         let (low, high) = if self.support.is_empty() {
             (
@@ -301,13 +378,17 @@ impl NumberCodec {
         (support[at] - below, support[at] + above)
     }
 
-    /// The value of a drawn class and score, not yet rounded; past the outermost values seen unless kept within them.
+    /// The value of a drawn class and score (of a bin: the share of the way through it), not yet rounded; past the
+    /// outermost values seen unless kept within them.
     pub(crate) fn decode(&self, class: usize, score: f64, last: f64, within_range: bool) -> f64 {
         if Some(class) == self.missing_class() {
             return f64::NAN;
         }
         if Some(class) == self.same_class() {
             return last;
+        }
+        if let Some(bin) = self.bin(class) {
+            return bin.value(score, self.resolution());
         }
         match (self.atoms.get(class - self.first_atom()), &self.continuous) {
             (Some(&atom), _) => atom,
@@ -317,13 +398,16 @@ impl NumberCodec {
         }
     }
 
-    /// A value as the column would write it: on its support or grid, and within its range if asked.
+    /// A value as the column would write it: on its support or grid if it is rounded, and within its range if asked.
     pub(crate) fn restore(&self, value: f64, within_range: bool) -> f64 {
         let value = if within_range {
             value.clamp(self.low, self.high)
         } else {
             value
         };
+        if !self.is_rounded {
+            return value;
+        }
         match (nearest(&self.support, value), &self.grid) {
             (Some(at), _) => self.support[at],
             (None, Some(grid)) => {
@@ -411,6 +495,16 @@ impl NumberScale {
         change_deviation: f64,
         placement: KnotPlacement,
     ) -> NumberScale {
+        NumberScale::fit_in(values, change_deviation, placement, Unit::Plain)
+    }
+
+    /// Mean, deviations and the places between knots are in this unit.
+    pub(crate) fn fit_in(
+        values: &[f64],
+        change_deviation: f64,
+        placement: KnotPlacement,
+        unit: Unit,
+    ) -> NumberScale {
         let mut distinct = Distinct::count(values, &vec![0; values.len()]);
         if distinct.values.is_empty() {
             distinct = Distinct {
@@ -426,8 +520,12 @@ impl NumberScale {
             resolution,
             false,
             placement,
+            unit,
         );
-        let (mean, deviation) = mean_and_deviation(values);
+        let (mean, deviation) = match unit {
+            Unit::Plain => mean_and_deviation(values),
+            _ => mean_and_deviation(&values.iter().map(|&v| unit.of(v)).collect::<Vec<_>>()),
+        };
         NumberScale {
             map,
             mean,
@@ -443,11 +541,13 @@ impl NumberScale {
 
     /// Standard deviations from the mean, clipped at six.
     pub(crate) fn standard(&self, value: f64) -> f64 {
-        ratio(value - self.mean, self.deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
+        ratio(self.map.unit.of(value) - self.mean, self.deviation)
+            .clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
     }
 
     /// A change in units of the typical change, clipped at six.
-    pub(crate) fn change(&self, difference: f64) -> f64 {
+    pub(crate) fn change(&self, from: f64, to: f64) -> f64 {
+        let difference = self.map.unit.of(to) - self.map.unit.of(from);
         ratio(difference, self.change_deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
     }
 }

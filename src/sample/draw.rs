@@ -36,6 +36,8 @@ impl HeadOutput {
         let class = self.class(row, banned, temperature, generator);
         let score = if Some(class) == codec.continuous_class() {
             self.score(row, temperature, generator)
+        } else if codec.bin(class).is_some() {
+            uniform(generator)
         } else {
             0.0
         };

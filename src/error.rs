@@ -7,7 +7,7 @@ use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
 use crate::params::OptionError;
-use crate::table::TableError;
+use crate::table::{RelatedTablesError, TableError};
 use crate::train::TrainError;
 
 /// Anything that can go wrong, by the stage in which it did.
@@ -116,6 +116,9 @@ pub enum Error {
     /// A column cannot have the distribution that was asked for.
     #[error(transparent)]
     Distribution(#[from] DistributionError),
+    /// Two tables cannot be joined, or one cannot be split.
+    #[error(transparent)]
+    RelatedTables(#[from] RelatedTablesError),
     /// A picture of the losses could not be written.
     #[error("cannot write {}", .path.display())]
     WritePlot {

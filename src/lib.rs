@@ -46,6 +46,9 @@ pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{ContinueOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
-pub use table::{TableError, read_csv, read_parquet, write_csv, write_parquet};
+pub use table::{
+    JoinedTables, RelatedTable, RelatedTablesError, TableError, join_parent, read_csv,
+    read_parquet, split_parent, write_csv, write_parquet,
+};
 pub use tch::Device;
 pub use train::TrainError;

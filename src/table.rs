@@ -11,6 +11,7 @@ mod dates;
 mod error;
 mod files;
 mod read;
+mod related;
 mod schema;
 mod sequences;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use crate::metadata::SdType;
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
+pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};
 pub(crate) use schema::role_and_sdtype;
 
 /// The code of a missing label.

@@ -27,8 +27,10 @@ pub enum NumericalDistribution {
     /// values are uniform between the smallest and the largest value seen in it. A value that fills a bin alone comes
     /// out exactly. Coarse, and robust: use it for a column of which any other scale makes no sense.
     Bins(usize),
-    /// The logarithm is learned, so that steps from row to row are ratios, and values beyond the largest seen go on by
-    /// ratios too: prices, incomes, concentrations. For values that are not negative; zero is told exactly.
+    /// The logarithm is learned, so that steps from row to row are ratios, and values beyond those seen go on by ratios
+    /// too and never fall to zero: prices, incomes, concentrations. For values that are not negative; zero is told
+    /// exactly. Within the range seen the default finds such a scale by itself; the difference is beyond it, where
+    /// [`enforce_min_max_values`](crate::ParSynthesizerBuilder::enforce_min_max_values) is off.
     Logarithmic,
     /// Whole numbers from 0 to 1,000,000 that count something: events, visits, items. Each is the interval of half a
     /// count around it on the scale of the negative binomial distribution that has the column's mean and variance

@@ -404,29 +404,25 @@ fn counts_go_on_past_the_largest_seen_where_the_range_is_lifted_and_never_below_
     assert!(made.iter().any(|&v| v > largest));
 }
 
-#[test]
-fn a_logarithmic_column_keeps_its_ratios_and_stays_positive_without_a_range() {
-    // Each sequence a walk of ratios from a level of its own, over four orders of magnitude.
+/// Walks of ratios, each from a level of its own: median size of a step from small and from large values, in ratios.
+fn ratios_of_steps() -> (f64, f64) {
     let draws = noise(1_000);
     let mut values = Vec::new();
     for sequence in 0..100 {
-        let mut value = (draws[sequence * 10] * 9.0).exp();
+        let mut value = (draws[sequence * 10] * 4.0).exp();
         for row in 0..10 {
             values.push(value);
-            value *= (0.1 * (draws[sequence * 10 + row] - 0.5)).exp();
+            value *= (0.04 * (draws[sequence * 10 + row] - 0.5)).exp();
         }
     }
     let frame = df!("k" => keys(100, 10), "v" => values).unwrap();
     let model = builder(&one_number())
         .numerical_distribution("v", NumericalDistribution::Logarithmic)
-        .enforce_min_max_values(false)
         .epochs(60)
         .fit(&frame)
         .unwrap();
     let made = sample(&model, 200);
-    let values = reals(&made, "v");
-    assert!(values.iter().all(|&v| v > 0.0));
-    let keys = reals(&made, "k");
+    let (values, keys) = (reals(&made, "v"), reals(&made, "k"));
     let mut ratios: Vec<(f64, f64)> = (1..values.len())
         .filter(|&row| keys[row] == keys[row - 1])
         .map(|row| (values[row - 1], (values[row] / values[row - 1]).ln().abs()))
@@ -438,12 +434,37 @@ fn a_logarithmic_column_keeps_its_ratios_and_stays_positive_without_a_range() {
         sizes[sizes.len() / 2]
     };
     let third = ratios.len() / 3;
-    let (small, large) = (median(&ratios[..third]), median(&ratios[2 * third..]));
-    // Steps as differences would make the small values' ratios hundreds of times the large ones'.
-    assert!(
-        small / large < 4.0 && large / small < 4.0,
-        "{small} {large}"
-    );
+    (median(&ratios[..third]), median(&ratios[2 * third..]))
+}
+
+#[test]
+fn steps_of_a_logarithmic_column_are_ratios_of_one_size_at_every_level() {
+    let (small, large) = ratios_of_steps();
+    // Half of the real ones lie below a quarter of 0.04.
+    for size in [small, large] {
+        assert!((0.006..0.016).contains(&size), "{small} {large}");
+    }
+}
+
+#[test]
+fn a_logarithmic_column_stays_positive_where_the_range_is_lifted() {
+    let values: Vec<f64> = noise(300).iter().map(|v| 1.0 + 40.0 * v * v + v).collect();
+    let frame = df!("k" => keys(60, 5), "v" => values).unwrap();
+    let least = |distribution| {
+        let model = builder(&one_number())
+            .numerical_distribution("v", distribution)
+            .enforce_min_max_values(false)
+            .epochs(0)
+            .fit(&frame)
+            .unwrap();
+        let options = SampleOptions::sequences(2_000).seed(3).temperature(8.0);
+        let made = reals(&model.sample_with(&options).unwrap(), "v");
+        made.into_iter().fold(f64::INFINITY, f64::min)
+    };
+    let least_of_logarithm = least(NumericalDistribution::Logarithmic);
+    assert!(least_of_logarithm > 0.0 && least_of_logarithm < 0.9);
+    // What the test would not tell otherwise.
+    assert!(least(NumericalDistribution::Learned) < 0.0);
 }
 
 #[test]

@@ -21,7 +21,8 @@ type Result<T> = std::result::Result<T, RelatedTablesError>;
 pub struct JoinedTables {
     /// The children, in their order and with their columns, and after these the parent's columns without the key.
     pub joined: DataFrame,
-    /// The parents, with their columns, that no child belongs to; a sequence needs a row, so they are not in `joined`.
+    /// The parents, with their columns, that no child belongs to; a sequence needs a row, so they are not in `joined`,
+    /// and a model of it does not know their keys.
     pub childless: DataFrame,
 }
 

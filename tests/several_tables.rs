@@ -283,3 +283,21 @@ fn sampled_tables_have_one_parent_a_key_and_the_dtypes_of_both_originals() {
     let again = join_parent(&children, &parents, &["patient"]).unwrap();
     assert!(again.joined.equals_missing(&synthetic) && again.childless.height() == 0);
 }
+
+#[test]
+fn parents_without_children_can_be_learned_as_sequences_of_one_row() {
+    let (_, of_patients) = metadata();
+    let mut builder = Metadata::builder().sequence_key("patient");
+    for (name, sdtype) in of_patients.columns() {
+        builder = builder.column(name, sdtype.clone());
+    }
+    let model = ParSynthesizer::builder(builder.build().unwrap())
+        .context_columns(["sex", "weight", "smokes", "born"])
+        .hidden_size(4)
+        .epochs(1)
+        .fit(&patients())
+        .unwrap();
+    let made = model.sample(30).unwrap();
+    assert_eq!((made.height(), made.schema()), (30, patients().schema()));
+    assert_eq!(made.column("patient").unwrap().n_unique().unwrap(), 30);
+}

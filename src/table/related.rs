@@ -16,6 +16,9 @@ pub use error::{RelatedTable, RelatedTablesError};
 
 type Result<T> = std::result::Result<T, RelatedTablesError>;
 
+/// The key of each row: a code for each of its columns.
+type Keys = Vec<Vec<u32>>;
+
 /// What [`join_parent`] gives.
 #[derive(Debug, Clone)]
 pub struct JoinedTables {
@@ -207,11 +210,7 @@ fn find<'f>(frame: &'f DataFrame, table: RelatedTable, name: &str) -> Result<&'f
 }
 
 /// The keys of both tables, row by row, in codes that are the same for the same key.
-fn shared_keys(
-    children: &DataFrame,
-    parents: &DataFrame,
-    key: &[&str],
-) -> Result<(Vec<Vec<u32>>, Vec<Vec<u32>>)> {
+fn shared_keys(children: &DataFrame, parents: &DataFrame, key: &[&str]) -> Result<(Keys, Keys)> {
     let mut of_children = vec![Vec::with_capacity(key.len()); children.height()];
     let mut of_parents = vec![Vec::with_capacity(key.len()); parents.height()];
     for name in key {
@@ -240,7 +239,7 @@ fn shared_keys(
     Ok((of_children, of_parents))
 }
 
-fn codes_of_key(frame: &DataFrame, table: RelatedTable, key: &[&str]) -> Result<Vec<Vec<u32>>> {
+fn codes_of_key(frame: &DataFrame, table: RelatedTable, key: &[&str]) -> Result<Keys> {
     let mut rows = vec![Vec::with_capacity(key.len()); frame.height()];
     for name in key {
         add_codes(table, name, &codes(find(frame, table, name)?)?, &mut rows)?;

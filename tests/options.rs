@@ -727,3 +727,94 @@ fn a_segment_of_no_rows_is_refused() {
         "option `segment_size` is 0, expected 1 to 10000000"
     );
 }
+
+/// Columns that codecs stumble over, none of them negative.
+fn nasty_columns() -> Vec<(&'static str, Series)> {
+    let name = || PlSmallStr::from("v");
+    let draws = noise(24);
+    let huge: Vec<f64> = draws.iter().map(|v| v * f64::MAX).collect();
+    let tiny: Vec<f64> = (1..=24).map(|row| f64::from_bits(row * row)).collect();
+    let wide: Vec<f64> = (0..24).map(|row| 10_f64.powi(row * 13)).collect();
+    let large: Vec<i64> = (0..24).map(|row| i64::MAX - row * row).collect();
+    vec![
+        ("constant", Series::new(name(), [4_i64; 24])),
+        ("zero", Series::new(name(), [0.0; 24])),
+        ("missing", Series::full_null(name(), 24, &DataType::Float64)),
+        (
+            "one value",
+            Series::new(
+                name(),
+                (0..24)
+                    .map(|row| (row == 9).then_some(3_i64))
+                    .collect::<Vec<_>>(),
+            ),
+        ),
+        ("huge", Series::new(name(), huge)),
+        ("tiny", Series::new(name(), tiny)),
+        ("wide", Series::new(name(), wide)),
+        ("large", Series::new(name(), large)),
+        (
+            "bytes",
+            Series::new(
+                name(),
+                (0..24).map(|row| (row * 10) as u8).collect::<Vec<_>>(),
+            ),
+        ),
+        (
+            "singles",
+            Series::new(name(), draws.iter().map(|v| *v as f32).collect::<Vec<_>>()),
+        ),
+    ]
+}
+
+#[test]
+fn every_option_takes_every_column_or_says_why_not() {
+    for (case, values) in nasty_columns() {
+        let keys: Vec<i64> = (0..24).map(|row| row / 5).collect();
+        let frame = df!("k" => keys, "v" => values).unwrap();
+        for distribution in [
+            NumericalDistribution::Learned,
+            NumericalDistribution::Bins(3),
+            NumericalDistribution::Logarithmic,
+            NumericalDistribution::Counts,
+        ] {
+            for (rounds, segment, protection) in [(true, 100, 1), (false, 2, 1), (true, 2, 2)] {
+                let place = format!("{case}, {distribution}, {rounds}, {segment}, {protection}");
+                let fitted = builder(&one_number())
+                    .numerical_distribution("v", distribution)
+                    .enforce_rounding(rounds)
+                    .enforce_min_max_values(rounds)
+                    .segment_size(segment)
+                    .value_protection(protection)
+                    .epochs(2)
+                    .fit(&frame);
+                let model = match fitted {
+                    Ok(model) => model,
+                    Err(Error::Distribution(DistributionError::Value { .. })) => {
+                        assert!(
+                            ["huge", "tiny", "wide", "large", "singles"].contains(&case),
+                            "{place}"
+                        );
+                        continue;
+                    }
+                    // One sequence alone has a value.
+                    Err(Error::NumbersProtected { .. }) => {
+                        assert!(case == "one value" && protection > 1, "{place}");
+                        continue;
+                    }
+                    Err(error) => panic!("{place}: {error}"),
+                };
+                let made = sample(&model, 20);
+                assert_eq!(made.schema(), frame.schema(), "{place}");
+                assert!(reals(&made, "v").iter().all(|v| v.is_finite()), "{place}");
+                assert!(
+                    sample(&reloaded(&model).0, 20).equals_missing(&made),
+                    "{place}"
+                );
+                let nats = model.log_likelihood(&frame).unwrap().nats_per_row();
+                assert!(!nats.is_nan(), "{place}");
+                assert!(nats.is_finite() || protection > 1, "{place}: {nats}");
+            }
+        }
+    }
+}

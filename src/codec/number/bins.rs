@@ -44,7 +44,7 @@ impl Bin {
 
     /// How likely one value of the bin is, in nats: one of those on the grid, or a density.
     pub(super) fn log_density(&self, resolution: f64) -> f64 {
-        let width = self.high - self.low;
+        let width = (self.high - self.low).min(f64::MAX);
         if resolution > 0.0 {
             -(width / resolution).round().ln_1p()
         } else if width > 0.0 {

@@ -9,6 +9,9 @@ pub(super) const MOST_KNOTS: usize = 2_000;
 /// Standard errors by which a smoothed map may leave the empirical distribution.
 const TOLERANCE: f64 = 0.5;
 
+/// Just below the logarithm of the largest float.
+const LARGEST_LOGARITHM: f64 = 709.78;
+
 /// In which unit values lie between the knots of a map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
@@ -37,7 +40,7 @@ impl Unit {
         match self {
             Unit::Plain | Unit::Count => value,
             Unit::Logarithm { .. } if value.is_nan() => value,
-            Unit::Logarithm { floor } => value.max(floor).ln(),
+            Unit::Logarithm { floor } => value.max(floor).ln().min(LARGEST_LOGARITHM),
         }
     }
 

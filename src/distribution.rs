@@ -37,8 +37,11 @@ pub enum NumericalDistribution {
     /// (Poisson, where the variance is not the larger), and what is learned for each row is a mixture on that scale.
     /// No count is told exactly: those between and (without
     /// [`enforce_min_max_values`](crate::ParSynthesizerBuilder::enforce_min_max_values)) beyond the ones seen come out
-    /// as often as the distribution says, which suits few rows and wide ranges. The default keeps to the counts
-    /// seen where they are few.
+    /// as often as the distribution says.
+    ///
+    /// Use it where a small count varies at random. Of 400 sequences of 8 counts around 3 it gives rows that were held
+    /// out 0.08 nats more than the default, around 40 neither is better, and on counts that hardly change from row to
+    /// row, as the customers of one store by day, it gives 0.5 nats less than the default, which learns the change.
     Counts,
 }
 

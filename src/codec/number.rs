@@ -12,15 +12,19 @@
 
 mod bins;
 mod counts;
+mod distinct;
 mod grid;
 mod quantile;
+mod scale;
 
 pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
 pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
+pub(crate) use scale::{NumberScale, mean_and_deviation};
 
 use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;
+use distinct::Distinct;
 
 /// How a value column is told apart from noise: all shares and counts below.
 const ATOMS_IF_AT_MOST_DISTINCT: usize = 20;
@@ -73,50 +77,6 @@ pub(crate) struct NumberOptions {
     pub(crate) distribution: NumericalDistribution,
     /// Whether values come back on the grid that they were written on; else few values are not all there are.
     pub(crate) is_rounded: bool,
-}
-
-/// Distinct values in order, how many rows hold each, and in how many sequences each is seen.
-struct Distinct {
-    values: Vec<f64>,
-    rows: Vec<usize>,
-    sequences: Vec<usize>,
-}
-
-impl Distinct {
-    fn count(values: &[f64], sequence: &[u32]) -> Distinct {
-        let mut cells: Vec<(f64, u32)> = values
-            .iter()
-            .zip(sequence)
-            .filter(|(v, _)| !v.is_nan())
-            .map(|(&v, &s)| (v, s))
-            .collect();
-        cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut distinct = Distinct {
-            values: Vec::new(),
-            rows: Vec::new(),
-            sequences: Vec::new(),
-        };
-        for run in cells.chunk_by(|a, b| a.0 == b.0) {
-            distinct.values.push(run[0].0);
-            distinct.rows.push(run.len());
-            distinct
-                .sequences
-                .push(run.chunk_by(|a, b| a.1 == b.1).count());
-        }
-        distinct
-    }
-
-    /// The values that enough sequences share.
-    fn shared(&self, protection: Protection) -> Distinct {
-        let kept: Vec<usize> = (0..self.values.len())
-            .filter(|&at| !protection.hides(self.sequences[at]))
-            .collect();
-        Distinct {
-            values: kept.iter().map(|&at| self.values[at]).collect(),
-            rows: kept.iter().map(|&at| self.rows[at]).collect(),
-            sequences: kept.iter().map(|&at| self.sequences[at]).collect(),
-        }
-    }
 }
 
 impl NumberCodec {
@@ -328,7 +288,8 @@ impl NumberCodec {
         }
     }
 
-    fn resolution(&self) -> f64 {
+    /// Distance between neighbouring values; 0 where there is no grid.
+    pub(crate) fn resolution(&self) -> f64 {
         self.grid.as_ref().map_or(0.0, Grid::resolution)
     }
 
@@ -474,104 +435,6 @@ fn is_finite_support(seen: &[f64], evidence: &[usize], resolution: f64) -> bool 
     let recurring = evidence.iter().filter(|&&c| c >= 2).sum::<usize>() as f64 / total.max(1.0);
     found < 0.7 * expected
         && ((seen.len() <= 256 && mean >= 8.0) || (recurring >= 0.9 && mean >= 4.0))
-}
-
-/// Level and spread of a column, and its scores: what history and current-row features are made of.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct NumberScale {
-    pub(crate) map: QuantileMap,
-    pub(crate) mean: f64,
-    pub(crate) deviation: f64,
-    /// Standard deviation of the change from the value before.
-    pub(crate) change_deviation: f64,
-}
-
-/// Linear features are clipped here, in standard deviations.
-const FEATURE_LIMIT: f64 = 6.0;
-
-impl NumberScale {
-    pub(crate) fn fit(
-        values: &[f64],
-        change_deviation: f64,
-        placement: KnotPlacement,
-    ) -> NumberScale {
-        NumberScale::fit_in(values, change_deviation, placement, Unit::Plain)
-    }
-
-    /// Mean, deviations and the places between knots are in this unit.
-    pub(crate) fn fit_in(
-        values: &[f64],
-        change_deviation: f64,
-        placement: KnotPlacement,
-        unit: Unit,
-    ) -> NumberScale {
-        let mut distinct = Distinct::count(values, &vec![0; values.len()]);
-        if distinct.values.is_empty() {
-            distinct = Distinct {
-                values: vec![0.0],
-                rows: vec![1],
-                sequences: vec![1],
-            };
-        }
-        let resolution = Grid::fit(&distinct.values).map_or(0.0, |grid| grid.resolution());
-        let map = QuantileMap::fit(
-            &distinct.values,
-            &distinct.rows,
-            resolution,
-            false,
-            placement,
-            unit,
-        );
-        let (mean, deviation) = match unit {
-            Unit::Plain => mean_and_deviation(values),
-            _ => mean_and_deviation(&values.iter().map(|&v| unit.of(v)).collect::<Vec<_>>()),
-        };
-        NumberScale {
-            map,
-            mean,
-            deviation,
-            change_deviation,
-        }
-    }
-
-    /// The normal score of a value.
-    pub(crate) fn score(&self, value: f64) -> f64 {
-        self.map.score(value)
-    }
-
-    /// Standard deviations from the mean, clipped at six.
-    pub(crate) fn standard(&self, value: f64) -> f64 {
-        ratio(self.map.unit.of(value) - self.mean, self.deviation)
-            .clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
-    }
-
-    /// A change in units of the typical change, clipped at six.
-    pub(crate) fn change(&self, from: f64, to: f64) -> f64 {
-        let difference = self.map.unit.of(to) - self.map.unit.of(from);
-        ratio(difference, self.change_deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
-    }
-}
-
-fn ratio(value: f64, unit: f64) -> f64 {
-    if unit > 0.0 { value / unit } else { 0.0 }
-}
-
-/// Mean and standard deviation (divisor n) of the values that are not missing; 0 and 0 when there are none.
-pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let present = || values.iter().filter(|v| !v.is_nan());
-    let n = present().count().max(1) as f64;
-    // Half, sum, double: values near the largest float would overflow a plain sum.
-    let mean = present().map(|v| v / n).sum::<f64>();
-    let largest = present().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
-    // Below the noise of summing, a column is constant.
-    if largest <= 1e-12 * mean.abs() || !largest.is_finite() {
-        return (mean, 0.0);
-    }
-    let variance = present()
-        .map(|v| ((v - mean) / largest).powi(2))
-        .sum::<f64>()
-        / n;
-    (mean, largest * variance.sqrt())
 }
 
 #[cfg(test)]

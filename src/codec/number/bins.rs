@@ -1,6 +1,6 @@
 //! Numbers as classes: bins of about as many rows each.
 
-use super::Distinct;
+use super::distinct::Distinct;
 use crate::protection::Protection;
 
 /// The values from the smallest to the largest that were seen in it.

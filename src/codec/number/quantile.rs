@@ -1,6 +1,6 @@
 //! Values to normal scores and back, by the empirical distribution.
 
-use super::ratio;
+use super::scale::ratio;
 use crate::codec::normal;
 use crate::distribution::NumericalDistribution;
 

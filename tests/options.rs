@@ -447,6 +447,16 @@ fn counts_go_on_past_the_largest_seen_where_the_range_is_lifted_and_never_below_
     let largest = reals(&frame, "v").into_iter().fold(0.0, f64::max);
     assert!(made.iter().all(|&v| v >= 0.0 && v == v.round()));
     assert!(made.iter().any(|&v| v > largest));
+    let debts = df!("k" => [0_i64, 1], "v" => [-1_i64, 1]).unwrap();
+    let likelihood = model.log_likelihood(&debts).unwrap();
+    let nats = likelihood
+        .rows()
+        .column("nats")
+        .unwrap()
+        .f64()
+        .unwrap()
+        .clone();
+    assert!(nats.get(0) == Some(f64::NEG_INFINITY) && nats.get(1).unwrap().is_finite());
 }
 
 /// Walks of ratios, each from a level of its own: median size of a step from small and from large values, in ratios.

@@ -161,6 +161,15 @@ impl QuantileMap {
         normal::quantile(share.clamp(self.margin, 1.0 - self.margin))
     }
 
+    /// Whether the value can come of a score, however far out.
+    pub(crate) fn holds(&self, value: f64) -> bool {
+        match self.unit {
+            Unit::Plain => true,
+            Unit::Count => value >= 0.0,
+            Unit::Logarithm { .. } => value > 0.0,
+        }
+    }
+
     /// The value at a standard normal score; scores beyond the knots get the outermost values.
     pub(crate) fn value(&self, score: f64) -> f64 {
         self.unit.value(self.place(score))

@@ -273,13 +273,14 @@ impl ParSynthesizerBuilder {
             table = SequenceTable::from_frame(data, &schema)?;
         }
         let choices = distributions::choices(&table, &schema, &options)?;
-        if let Some(rows) = options.segment_size {
-            table = table.segmented(rows);
-        }
-        let layout = protected::layout(&table, &schema, options.value_protection, &choices)?;
+        let segments = options
+            .segment_size
+            .map(|rows| table.clone().segmented(rows));
+        let learned = segments.as_ref().unwrap_or(&table);
+        let layout = protected::layout(learned, &schema, options.value_protection, &choices)?;
         let progress = verbose::with_lines(self.progress, self.is_verbose);
         let training = Training {
-            table: &table,
+            table: learned,
             schema: &schema,
             layout: &layout,
             options: &options,

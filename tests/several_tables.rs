@@ -301,3 +301,24 @@ fn parents_without_children_can_be_learned_as_sequences_of_one_row() {
     assert_eq!((made.height(), made.schema()), (30, patients().schema()));
     assert_eq!(made.column("patient").unwrap().n_unique().unwrap(), 30);
 }
+
+#[test]
+fn joins_can_follow_each_other_and_be_undone_one_by_one() {
+    let patients = df!("patient" => ["P", "Q"], "sex" => ["f", "m"]).unwrap();
+    let stays =
+        df!("stay" => [10, 11, 12], "patient" => ["P", "Q", "P"], "ward" => ["a", "b", "c"])
+            .unwrap();
+    let measured =
+        df!("stay" => [10, 10, 11, 12], "hour" => [0, 6, 0, 0], "pulse" => [70, 72, 80, 65])
+            .unwrap();
+    let of_stay = join_parent(&measured, &stays, &["stay"]).unwrap().joined;
+    let of_patient = join_parent(&of_stay, &patients, &["patient"])
+        .unwrap()
+        .joined;
+    let names = ["stay", "hour", "pulse", "patient", "ward", "sex"];
+    assert_eq!(of_patient.get_column_names(), names);
+
+    let (people, rest) = split_parent(&of_patient, &["patient"], &["patient", "sex"]).unwrap();
+    let (back, rows) = split_parent(&rest, &["stay"], &["stay", "patient", "ward"]).unwrap();
+    assert!(people.equals(&patients) && back.equals(&stays) && rows.equals(&measured));
+}

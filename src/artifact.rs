@@ -41,6 +41,8 @@
 //! report, options, sizes
 //! list of tensors          context network: name, shape (list of u64), values (list of f32), in the buffer's order
 //! list of tensors          sequence network; the LSTM's come first, in cuDNN's order
+//! i64, i64                 when the builder was made and the fit ended, in seconds since 1970, UTC
+//! text, text               versions of parsynth and of libtorch that fitted
 //! text                     constraints, as JSON
 //! list of what each learned   nothing, combinations of classes, followers of classes, or how totals begin
 //! ```
@@ -53,6 +55,7 @@ mod v1;
 use crate::codec::identifier::IdentifierCodec;
 use crate::constraint::Rules;
 use crate::health::Versions;
+use crate::info::Provenance;
 use crate::layout::Layout;
 use crate::metadata::{Metadata, MetadataError};
 use crate::model::Sizes;
@@ -245,6 +248,7 @@ pub(crate) struct Artifact {
     pub(crate) context: Vec<f32>,
     /// The sequence network's weights, in its plan's order.
     pub(crate) sequence: Vec<f32>,
+    pub(crate) provenance: Provenance,
 }
 
 /// Writes a model; `path` holds all of it afterwards, or on an error what it held before.
@@ -256,10 +260,11 @@ pub(crate) fn write(path: &Path, artifact: &Artifact) -> Result<(), ArtifactErro
     })
 }
 
-/// Reads a model.
-pub(crate) fn read(path: &Path) -> Result<Artifact, ArtifactError> {
+/// Reads a model, and says how many bytes its file has.
+pub(crate) fn read(path: &Path) -> Result<(Artifact, u64), ArtifactError> {
     let (header, payload) = read_bytes(path)?;
-    from_payload(&header, &payload).map_err(|flaw| flaw.at(path))
+    let artifact = from_payload(&header, &payload).map_err(|flaw| flaw.at(path))?;
+    Ok((artifact, HEADER_BYTES as u64 + payload.len() as u64))
 }
 
 fn to_bytes(artifact: &Artifact) -> Result<Vec<u8>, Flaw> {

@@ -3,11 +3,12 @@
 use crate::artifact::ArtifactError;
 use crate::codec::identifier::IdentifierError;
 use crate::constraint::ConstraintError;
+use crate::distribution::DistributionError;
 use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
 use crate::params::OptionError;
-use crate::table::TableError;
+use crate::table::{RelatedTablesError, TableError};
 use crate::train::TrainError;
 
 /// Anything that can go wrong, by the stage in which it did.
@@ -115,6 +116,20 @@ pub enum Error {
         row: usize,
         /// The key.
         found: String,
+    },
+    /// A column cannot have the distribution that was asked for.
+    #[error(transparent)]
+    Distribution(#[from] DistributionError),
+    /// Two tables cannot be joined, or one cannot be split.
+    #[error(transparent)]
+    RelatedTables(#[from] RelatedTablesError),
+    /// A picture of the losses could not be written.
+    #[error("cannot write {}", .path.display())]
+    WritePlot {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The cause.
+        source: std::io::Error,
     },
     /// The device asked for cannot be used.
     #[error("device {device} cannot be used: {reason}")]

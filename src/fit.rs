@@ -2,9 +2,12 @@
 
 use crate::codec::identifier::IdentifierCodec;
 use crate::constraint::{Constraint, Rules, input_depths, reference_pairs};
+use crate::distribution::NumericalDistribution;
 use crate::encode::encode;
 use crate::error::Result;
-use crate::layout::{Layout, ReferencePair, subtract};
+use crate::health::Versions;
+use crate::info::{Provenance, now};
+use crate::layout::{Layout, NumberChoice, ReferencePair, subtract};
 use crate::metadata::{Metadata, SdType};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
@@ -21,7 +24,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::Device;
 
+mod distributions;
 mod protected;
+mod verbose;
 
 /// Columns with more categories than this are named in the report's warnings.
 const MANY_CATEGORIES: usize = 500;
@@ -41,6 +46,8 @@ pub struct ParSynthesizerBuilder {
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
+    is_verbose: bool,
+    created: i64,
 }
 
 impl std::fmt::Debug for ParSynthesizerBuilder {
@@ -64,6 +71,8 @@ impl ParSynthesizerBuilder {
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
+            is_verbose: false,
+            created: now(),
         }
     }
 
@@ -151,6 +160,56 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Keeps the decimals seen in sampled numbers, default true: a column of prices has two, one of whole or even numbers
+    /// has those. With false a column of floats is taken for a quantity that was rounded when it was written down:
+    /// its values come back as drawn, between those seen too, and only single values that stand out, such as zero, are
+    /// still told exactly. Columns of whole-number dtypes, dates and
+    /// [`NumericalDistribution::Counts`] stay whole.
+    pub fn enforce_rounding(mut self, enforce: bool) -> Self {
+        self.options.enforce_rounding = enforce;
+        self
+    }
+
+    /// How a numerical column, context or sequential, is learned; [`NumericalDistribution::Learned`] by default. A
+    /// second call for a column replaces the first.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, NumericalDistribution, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// let synthesizer = ParSynthesizer::builder(metadata)
+    ///     .numerical_distribution("nb_customers", NumericalDistribution::Counts)
+    ///     .numerical_distribution("total_sales", NumericalDistribution::Logarithmic)
+    ///     .epochs(0)
+    ///     .fit(&data)?;
+    /// let customers = synthesizer.sample(20)?.column("nb_customers")?.i64()?.clone();
+    /// assert!(customers.iter().flatten().all(|count| count >= 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn numerical_distribution(
+        mut self,
+        column: impl Into<String>,
+        distribution: NumericalDistribution,
+    ) -> Self {
+        let distributions = &mut self.options.numerical_distributions;
+        distributions.insert(column.into(), distribution);
+        self
+    }
+
+    /// Cuts each training sequence into segments of so many rows, `1..=10_000_000`, and learns each as a sequence of its
+    /// own with the same context; by default sequences are learned whole. The last segment of a sequence is as long as
+    /// what is left, and short sequences stay whole: no row is lost. SDV and DeepEcho drop both.
+    ///
+    /// Sampled sequences are as long as segments then, unless a length is asked for, and begin anywhere in a sequence.
+    /// It makes one long series without key a table of many windows, so that some can be held out and their starts and
+    /// levels are learned; and it lets sequences of very different lengths weigh by their rows. What spans more
+    /// rows than a segment is not learned. Value protection still counts whole sequences, validation holds out whole
+    /// sequences where there are several, and log-likelihoods add up a sequence's segments.
+    pub fn segment_size(mut self, rows: usize) -> Self {
+        self.options.segment_size = Some(rows);
+        self
+    }
+
     /// Protects values that fewer than so many sequences share: `1..=1_000_000_000`, default 1, which protects none.
     ///
     /// A category seen in fewer sequences is learned as "one of the rare" together with the others and never comes out.
@@ -195,9 +254,17 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Writes a line of progress for each network about once a second, and one of the whole fit, to stderr; default
+    /// false. [`on_progress`](Self::on_progress) takes each epoch and works beside it.
+    pub fn verbose(mut self, verbose: bool) -> Self {
+        self.is_verbose = verbose;
+        self
+    }
+
     /// Learns from a table of sequences, in any row order and chunking.
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) for an option outside its range,
+    /// [`Error::Distribution`](crate::Error::Distribution) for a column that cannot have the distribution chosen,
     /// [`Error::AllProtected`](crate::Error::AllProtected) and [`Error::NumbersProtected`](crate::Error::NumbersProtected)
     /// for a column of which value protection leaves nothing,
     /// [`Error::Table`](crate::Error::Table) when the data does not fit the metadata,
@@ -218,18 +285,28 @@ impl ParSynthesizerBuilder {
         if protected::move_bases(&mut schema, &table, options.value_protection) {
             table = SequenceTable::from_frame(data, &schema)?;
         }
-        let (layout, rules) = codecs(self.constraints, &schema, &mut table, &options)?;
+        let choices = distributions::choices(&table, &schema, &options)?;
+        let segments = options
+            .segment_size
+            .map(|rows| table.clone().segmented(rows));
+        let learned = segments.as_ref().unwrap_or(&table);
+        let (layout, rules, told) = codecs(self.constraints, &schema, learned, &options, &choices)?;
+        let learned = told.as_ref().unwrap_or(learned);
+        let progress = verbose::with_lines(self.progress, self.is_verbose);
         let training = Training {
-            table: &table,
+            table: learned,
             schema: &schema,
             layout: &layout,
             options: &options,
             seed,
             device: self.device,
-            progress: self.progress.as_deref(),
+            progress: progress.as_deref(),
         };
         let (model, mut report) = training.run()?;
         report.fit_secs = started.elapsed().as_secs_f64();
+        if self.is_verbose {
+            verbose::summary(&report);
+        }
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
             metadata: self.metadata,
@@ -239,24 +316,33 @@ impl ParSynthesizerBuilder {
             report,
             options,
             saved_by: None,
+            provenance: Provenance {
+                created: self.created,
+                fitted: now(),
+                fitted_by: Versions::running(),
+            },
+            file_bytes: None,
             model: Mutex::new(model),
         })
     }
 }
 
-/// The layout and the rules of a table, in which columns that are told by distances then hold these.
+/// The layout and the rules of a table, and the table with distances where some of its columns are told by them.
 fn codecs(
     constraints: Vec<Constraint>,
     schema: &Schema,
-    table: &mut SequenceTable,
+    table: &SequenceTable,
     options: &ValidFitOptions,
-) -> Result<(Layout, Rules)> {
+    choices: &[NumberChoice],
+) -> Result<(Layout, Rules, Option<SequenceTable>)> {
     let pairs = if options.value_protection > 1 {
         // The bounds of a distance would not bound the value.
         Vec::new()
     } else {
         let mut pairs = reference_pairs(&constraints, schema);
         pairs.extend(ReferencePair::of_dates(schema));
+        // What was chosen for a column is about its values.
+        pairs.retain(|pair| choices[pair.column].is_default());
         ReferencePair::choose(&pairs, schema, table)
     };
     let references = pairs
@@ -269,15 +355,12 @@ fn codecs(
         told
     });
     let modelled = told.as_ref().unwrap_or(table);
-    let mut layout = protected::layout(modelled, schema, options.value_protection)?;
+    let mut layout = protected::layout(modelled, schema, options.value_protection, choices)?;
     layout.refer(references);
     layout.place_after_inputs(&input_depths(&constraints, &pairs, schema)?);
     // Rules are about the values themselves.
     let rules = Rules::fit(constraints, schema, table, &layout)?;
-    if let Some(told) = told {
-        *table = told;
-    }
-    Ok((layout, rules))
+    Ok((layout, rules, told))
 }
 
 /// One fit's data and options.
@@ -295,8 +378,8 @@ impl Training<'_> {
     fn run(&self) -> Result<(Model, FitReport)> {
         let encoded = encode(self.table, self.layout, self.schema.sequence_index());
         let mut generator = self.seed.stream(Purpose::ValidationSplit);
-        let split = Split::new(
-            self.table.sequences(),
+        let split = Split::of_segments(
+            &self.table.owners,
             self.options.validation_share,
             &mut generator,
         );
@@ -381,6 +464,8 @@ impl Training<'_> {
                 self.layout,
                 self.options.value_protection,
             ),
+            sequences: self.table.whole_sequences(),
+            segments: self.options.segment_size.map(|_| self.table.sequences()),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What a model says about itself: where its weights lie, and which versions made and run it.
 
+use serde::Serialize;
+
 /// Versions of the crate and of the libtorch it was built on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Versions {
     /// Version of this crate.
@@ -21,6 +23,12 @@ impl Versions {
 
     pub(crate) fn new(parsynth: String, libtorch: String) -> Versions {
         Versions { parsynth, libtorch }
+    }
+}
+
+impl std::fmt::Display for Versions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "parsynth {}, libtorch {}", self.parsynth, self.libtorch)
     }
 }
 

@@ -70,7 +70,7 @@ impl NumberHistory {
         let (score_change, change) = if self.seen > 1 {
             (
                 self.score_last - self.score_previous,
-                scale.change(self.last - self.previous),
+                scale.change(self.previous, self.last),
             )
         } else {
             (0.0, 0.0)
@@ -161,7 +161,7 @@ pub(crate) fn current_features(
     let change = if last.is_nan() {
         0.0
     } else {
-        scale.change(value - last)
+        scale.change(last, value)
     };
     [
         scale.score(value) as f32,

@@ -9,6 +9,8 @@ mod reference;
 
 pub(crate) use reference::{Reference, ReferencePair, subtract};
 
+pub(crate) use fit::NumberChoice;
+
 use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, NumberScale};
 use crate::protection::Protection;

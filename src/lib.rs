@@ -1,15 +1,19 @@
 #![doc = include_str!("../README.md")]
 
 mod artifact;
+mod charts;
 mod codec;
 mod constraint;
 mod decode;
+mod distribution;
 mod encode;
 mod error;
 pub mod evaluation;
+mod files;
 mod fit;
 mod health;
 mod history;
+mod info;
 mod layout;
 mod likelihood;
 mod metadata;
@@ -29,12 +33,14 @@ mod train;
 pub use artifact::ArtifactError;
 pub use codec::identifier::IdentifierError;
 pub use constraint::{Constraint, ConstraintError, ConstraintValue, Relation};
+pub use distribution::{DistributionError, NumericalDistribution};
 pub use error::{Error, Result};
 pub use evaluation::{
     EvaluationError, EvaluationOptions, EvaluationReport, evaluate, evaluate_with,
 };
 pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
+pub use info::{FitParameters, SynthesizerInfo};
 pub use likelihood::LogLikelihood;
 pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
 pub use model::ModelError;
@@ -42,6 +48,9 @@ pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{ContinueOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
-pub use table::{TableError, read_csv, read_parquet, write_csv, write_parquet};
+pub use table::{
+    JoinedTables, RelatedTable, RelatedTablesError, TableError, join_parent, read_csv,
+    read_parquet, split_parent, write_csv, write_parquet,
+};
 pub use tch::Device;
 pub use train::TrainError;

@@ -13,6 +13,18 @@ pub(crate) struct SequenceNats<'a> {
     pub(crate) impossible: Option<&'a str>,
 }
 
+impl<'a> SequenceNats<'a> {
+    /// Adds the sequence's next segment.
+    pub(crate) fn append(&mut self, next: SequenceNats<'a>) {
+        self.rows += next.rows;
+        self.context += next.context;
+        self.all_rows += next.all_rows;
+        if self.impossible.is_none() {
+            self.impossible = next.impossible;
+        }
+    }
+}
+
 /// One row's number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowNats<'a> {

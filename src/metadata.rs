@@ -5,6 +5,7 @@
 mod date_format;
 mod error;
 mod json;
+mod parent;
 mod pattern;
 #[cfg(test)]
 mod tests;

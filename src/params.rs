@@ -1,6 +1,8 @@
 //! Every option and its range, in one place; the work accepts only the checked form.
 
+use crate::distribution::{BINS, NumericalDistribution};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -33,6 +35,10 @@ pub(crate) struct FitOptions {
     pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) enforce_rounding: bool,
+    pub(crate) segment_size: Option<usize>,
+    /// By column, where it is not the default.
+    pub(crate) numerical_distributions: BTreeMap<String, NumericalDistribution>,
 }
 
 impl Default for FitOptions {
@@ -51,6 +57,9 @@ impl Default for FitOptions {
             value_protection: 1,
             seed: None,
             threads: None,
+            enforce_rounding: true,
+            segment_size: None,
+            numerical_distributions: BTreeMap::new(),
         }
     }
 }
@@ -65,6 +74,8 @@ pub(crate) const BATCH_SIZE: RangeInclusive<usize> = 1..=65_536;
 pub(crate) const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Rows of one sequence that can be asked for.
 pub(crate) const LENGTH: RangeInclusive<usize> = 1..=10_000_000;
+/// Rows of the segments that sequences are cut into.
+pub(crate) const SEGMENT_SIZE: RangeInclusive<usize> = LENGTH;
 /// Rows by which given sequences can be continued.
 pub(crate) const STEPS: RangeInclusive<usize> = 0..=*LENGTH.end();
 /// Draws of a sequence that custom constraints refuse.
@@ -92,6 +103,9 @@ pub(crate) struct ValidFitOptions {
     pub(crate) value_protection: usize,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: usize,
+    pub(crate) enforce_rounding: bool,
+    pub(crate) segment_size: Option<usize>,
+    pub(crate) numerical_distributions: BTreeMap<String, NumericalDistribution>,
 }
 
 impl FitOptions {
@@ -110,6 +124,14 @@ impl FitOptions {
         within("validation_share", self.validation_share, &VALIDATION_SHARE)?;
         within("value_protection", self.value_protection, &VALUE_PROTECTION)?;
         let threads = checked_threads(self.threads)?;
+        if let Some(segment_size) = self.segment_size {
+            within("segment_size", segment_size, &SEGMENT_SIZE)?;
+        }
+        for distribution in self.numerical_distributions.values() {
+            if let NumericalDistribution::Bins(bins) = distribution {
+                within("numerical_distribution: bins", *bins, &BINS)?;
+            }
+        }
         Ok(ValidFitOptions {
             hidden_size,
             layers: self.layers,
@@ -124,6 +146,9 @@ impl FitOptions {
             value_protection: self.value_protection,
             seed: self.seed,
             threads,
+            enforce_rounding: self.enforce_rounding,
+            segment_size: self.segment_size,
+            numerical_distributions: self.numerical_distributions,
         })
     }
 }

@@ -207,12 +207,16 @@ fn has_class(codec: &NumberCodec, value: f64, last: f64) -> bool {
         return codec.has_missing;
     }
     let class = codec.target(value, last).class as usize;
-    Some(class) == codec.continuous_class()
-        || is_near(
+    let continuous = codec.continuous.as_ref();
+    match (continuous, codec.bin(class)) {
+        (Some(map), _) if Some(class) == codec.continuous_class() => map.holds(value),
+        (_, Some(bin)) => (bin.low..=bin.high).contains(&value),
+        _ => is_near(
             codec.decode(class, 0.0, last, true),
             value,
             largest_of(codec),
-        )
+        ),
+    }
 }
 
 /// Whether the value lies on the column's grid, among its values where those are few and, if asked, within its range.

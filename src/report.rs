@@ -39,6 +39,8 @@ pub struct EpochLoss {
     pub training_nats_per_column: Vec<(String, f64)>,
     /// `validation_nats` by column.
     pub validation_nats_per_column: Option<Vec<(String, f64)>>,
+    /// Adam's learning rate at the epoch's last step.
+    pub learning_rate: f64,
 }
 
 /// How a fit went.
@@ -50,11 +52,11 @@ pub struct FitReport {
     pub kept_epoch: usize,
     /// Epochs of the sequence network that were run.
     pub epochs: usize,
-    /// Rows trained on and held out.
+    /// Rows trained on and held out: all of the table.
     pub rows: usize,
-    /// Sequences trained on.
+    /// Sequences trained on; segments, where sequences were cut into them.
     pub training_sequences: usize,
-    /// Sequences held out for validation.
+    /// Sequences held out for validation; segments, where sequences were cut into them.
     pub validation_sequences: usize,
     /// Numbers in both networks.
     pub weights: usize,
@@ -62,6 +64,11 @@ pub struct FitReport {
     pub fit_secs: f64,
     /// What the fit did that a user should know, such as columns with very many categories.
     pub warnings: Vec<String>,
+    /// Sequences in the table: all were used.
+    pub sequences: usize,
+    /// Segments that [`segment_size`](crate::ParSynthesizerBuilder::segment_size) cut them into; none where it was not
+    /// set.
+    pub segments: Option<usize>,
 }
 
 impl FitReport {
@@ -96,6 +103,21 @@ pub struct FitProgress {
     pub elapsed: Duration,
 }
 
+/// One line, such as `sequence network, epoch 40 of at most 300: 12.345 nats, held out 12.501, 8 s`.
+impl std::fmt::Display for FitProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} network, epoch {} of at most {}: {:.3} nats",
+            self.stage, self.epoch, self.most_epochs, self.training_nats
+        )?;
+        if let Some(nats) = self.validation_nats {
+            write!(f, ", held out {nats:.3}")?;
+        }
+        write!(f, ", {:.0} s", self.elapsed.as_secs_f64())
+    }
+}
+
 /// Where sampling stands, after each chunk of sequences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -108,4 +130,18 @@ pub struct SampleProgress {
     pub rows: usize,
     /// Since sampling began.
     pub elapsed: Duration,
+}
+
+/// One line, such as `512 of 1000 sequences, 6144 rows, 2 s`.
+impl std::fmt::Display for SampleProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} of {} sequences, {} rows, {:.0} s",
+            self.sequences,
+            self.sequences_wanted,
+            self.rows,
+            self.elapsed.as_secs_f64()
+        )
+    }
 }

@@ -6,6 +6,7 @@ use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
+use crate::info::Provenance;
 use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowSource};
 use crate::metadata::Metadata;
 use crate::model::context::{ContextNetwork, ContextShape};
@@ -27,6 +28,7 @@ use std::time::Instant;
 use tch::Device;
 
 mod continuation;
+mod inspection;
 mod likelihood;
 mod persistence;
 mod rejection;
@@ -127,6 +129,9 @@ pub struct ParSynthesizer {
     pub(crate) options: ValidFitOptions,
     /// What saved it; none for one that was fitted here.
     pub(crate) saved_by: Option<Versions>,
+    pub(crate) provenance: Provenance,
+    /// Of the file it was loaded from.
+    pub(crate) file_bytes: Option<u64>,
     pub(crate) model: Mutex<Model>,
 }
 

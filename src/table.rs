@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod measure;
 mod read;
+mod related;
 mod schema;
 mod sequences;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, Compared
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
 pub(crate) use measure::Measure;
+pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};
 pub(crate) use schema::role_and_sdtype;
 
 /// The code of a missing label.
@@ -234,6 +236,8 @@ impl Values {
 pub(crate) struct SequenceTable {
     /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
     pub(crate) offsets: Vec<usize>,
+    /// By sequence, which of the frame's it is, or is a segment of.
+    pub(crate) owners: Vec<u32>,
     /// Parallel to `Schema::columns`.
     pub(crate) columns: Vec<Values>,
     /// The frame's row that each row came from, for messages.

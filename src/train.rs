@@ -151,6 +151,29 @@ impl Split {
             validation: order,
         }
     }
+
+    /// The same for segments of sequences: those of one sequence are alike and stay together, unless there is but one.
+    pub(crate) fn of_segments(owners: &[u32], share: f64, generator: &mut ChaCha12Rng) -> Split {
+        let mut whole: Vec<Range<usize>> = Vec::new();
+        for run in owners.chunk_by(|a, b| a == b) {
+            let start = whole.last().map_or(0, |before| before.end);
+            whole.push(start..start + run.len());
+        }
+        if whole.len() < 2 {
+            return Split::new(owners.len(), share, generator);
+        }
+        let split = Split::new(whole.len(), share, generator);
+        let segments = |sequences: Vec<usize>| {
+            let ranges = sequences
+                .into_iter()
+                .map(|sequence| whole[sequence].clone());
+            ranges.flatten().collect()
+        };
+        Split {
+            training: segments(split.training),
+            validation: segments(split.validation),
+        }
+    }
 }
 
 /// One training run.
@@ -309,6 +332,7 @@ impl<T: Task> Trainer<'_, T> {
         let mut fall: Option<Range<usize>> = None;
         for epoch in 1..=most_epochs {
             let mut sums = Sums::new(self.task.head_columns().len());
+            let mut rate = self.options.learning_rate;
             let mut is_last = epoch == most_epochs;
             'epoch: for batch in self.batches(batch_size) {
                 let mut carry = None;
@@ -317,6 +341,7 @@ impl<T: Task> Trainer<'_, T> {
                     let learning_rate =
                         self.options.learning_rate * schedule.rate(step, fall.as_ref());
                     optimizer.set_lr(learning_rate);
+                    rate = learning_rate;
                     let mode = Mode::Train {
                         dropout: self.options.dropout,
                         generator: &mut self.generator,
@@ -355,7 +380,7 @@ impl<T: Task> Trainer<'_, T> {
             };
             outcome
                 .epochs
-                .push(self.epoch_loss(epoch, &sums, validation.as_ref()));
+                .push(self.epoch_loss(epoch, rate, &sums, validation.as_ref()));
             self.report(&outcome, &schedule);
             let loss = validation.map(|sums| sums.mean());
             let is_best = loss.is_some_and(|loss| loss < best - LEAST_GAIN);
@@ -509,7 +534,13 @@ impl<T: Task> Trainer<'_, T> {
         Ok(sums)
     }
 
-    fn epoch_loss(&self, epoch: usize, training: &Sums, validation: Option<&Sums>) -> EpochLoss {
+    fn epoch_loss(
+        &self,
+        epoch: usize,
+        learning_rate: f64,
+        training: &Sums,
+        validation: Option<&Sums>,
+    ) -> EpochLoss {
         let per_column = |sums: &Sums| {
             let mut columns: Vec<(String, f64)> = Vec::new();
             for (name, sum) in self.task.head_columns().into_iter().zip(&sums.per_head) {
@@ -529,6 +560,7 @@ impl<T: Task> Trainer<'_, T> {
             validation_nats: validation.map(Sums::mean),
             training_nats_per_column: per_column(training),
             validation_nats_per_column: validation.map(per_column),
+            learning_rate,
         }
     }
 

@@ -9,15 +9,27 @@ use std::path::{Path, PathBuf};
 /// Data flows down this list; nothing imports what stands below it but the two at the end.
 const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("rng", &[], &[]),
-    ("params", &[], &[]),
-    ("report", &[], &[]),
     ("metadata", &[], &[]),
+    ("distribution", &["metadata"], &[]),
+    ("params", &["distribution"], &[]),
+    ("report", &[], &[]),
+    ("files", &[], &[]),
+    ("charts", &["report"], &[]),
     ("health", &[], &[]),
+    ("info", &["distribution", "health", "params"], &[]),
     ("sampling", &["params", "report"], &["polars"]),
     ("table", &["metadata"], &["polars"]),
     ("protection", &[], &[]),
-    ("codec", &["metadata", "protection", "table"], &[]),
-    ("layout", &["codec", "metadata", "protection", "table"], &[]),
+    (
+        "codec",
+        &["distribution", "metadata", "protection", "table"],
+        &[],
+    ),
+    (
+        "layout",
+        &["codec", "distribution", "metadata", "protection", "table"],
+        &[],
+    ),
     ("constraint", &["codec", "layout", "metadata", "table"], &[]),
     ("history", &["codec", "layout"], &[]),
     (
@@ -52,7 +64,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     // Blind to the model, so that any generator's tables are judged by the same code.
     (
         "evaluation",
-        &["metadata", "report", "rng", "table"],
+        &["charts", "files", "metadata", "report", "rng", "table"],
         &["polars"],
     ),
     // At the side: only the top knows it.
@@ -61,7 +73,9 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &[
             "codec",
             "constraint",
+            "distribution",
             "health",
+            "info",
             "layout",
             "metadata",
             "model",
@@ -77,6 +91,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
             "artifact",
             "codec",
             "constraint",
+            "distribution",
             "evaluation",
             "metadata",
             "model",
@@ -92,8 +107,11 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         &[
             "codec",
             "constraint",
+            "distribution",
             "encode",
             "error",
+            "health",
+            "info",
             "layout",
             "metadata",
             "model",
@@ -112,13 +130,16 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         "synthesizer",
         &[
             "artifact",
+            "charts",
             "codec",
             "constraint",
             "decode",
             "encode",
             "error",
+            "files",
             "fit",
             "health",
+            "info",
             "layout",
             "likelihood",
             "metadata",

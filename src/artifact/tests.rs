@@ -56,7 +56,7 @@ fn artifact() -> Artifact {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("m.parsynth");
     model.save(&path).expect("saved");
-    let read = read(&path).expect("read");
+    let (read, _) = read(&path).expect("read");
     // What the file gives is what was fitted, part by part.
     assert_eq!(&read.metadata, model.metadata());
     assert_eq!(read.schema, model.schema);
@@ -308,6 +308,71 @@ fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
         }),
         ("`size`: a number is NaN", |a| {
             number(&mut a.layout.rows[1]).scale.map.knots[0] = f64::NAN;
+        }),
+    ];
+    for (wanted, change) in cases {
+        let found = refusal(&frozen, change);
+        assert!(found.contains(wanted), "{found}\nwanted: {wanted}");
+    }
+}
+
+#[test]
+fn distributions_and_dates_that_cannot_be_are_refused() {
+    let frozen = frozen();
+    let cases: [(&str, Damage); 12] = [
+        ("dates: one lies before 1970 or after 9999", |a| {
+            a.provenance.fitted = -1;
+        }),
+        ("dates: one lies before 1970 or after 9999", |a| {
+            a.provenance.created = i64::MAX;
+        }),
+        ("option `segment_size` is 0", |a| {
+            a.options.segment_size = Some(0);
+        }),
+        ("bins` is 1, expected 2 to 1000", |a| {
+            let one = NumericalDistributionV1::Bins(1);
+            a.options.numerical_distributions = vec![(Text("size".to_owned()), one)];
+        }),
+        ("options: a column has two distributions", |a| {
+            let size = (
+                Text("size".to_owned()),
+                NumericalDistributionV1::Logarithmic,
+            );
+            a.options.numerical_distributions = vec![size.clone(), size];
+        }),
+        ("`size`: its logarithms have no smallest number", |a| {
+            number(&mut a.layout.rows[1]).scale.map.unit = UnitV1::Logarithm { floor: 0.0 };
+        }),
+        ("`size`: its logarithms have no smallest number", |a| {
+            number(&mut a.layout.rows[1]).scale.map.unit = UnitV1::Logarithm { floor: f64::NAN };
+        }),
+        ("`size`: a logarithm is too large", |a| {
+            let map = &mut number(&mut a.layout.rows[1]).scale.map;
+            map.unit = UnitV1::Logarithm { floor: 1.0 };
+            map.knots = vec![1.0, 710.0];
+            map.shares = vec![0.0, 1.0];
+        }),
+        ("`size`: a number is NaN or infinite", |a| {
+            number(&mut a.layout.rows[1]).whole.bins = vec![BinV1 {
+                low: 0.0,
+                high: f64::INFINITY,
+            }];
+        }),
+        ("`size`: its bins are not in order, or overlap", |a| {
+            let bin = |low, high| BinV1 { low, high };
+            number(&mut a.layout.rows[1]).whole.bins = vec![bin(0.0, 2.0), bin(1.0, 3.0)];
+        }),
+        ("`size`: its bins are not in order, or overlap", |a| {
+            let bin = |low, high| BinV1 { low, high };
+            number(&mut a.layout.rows[1]).whole.bins = vec![bin(2.0, 1.0)];
+        }),
+        ("`size`: it has bins, and other classes", |a| {
+            let whole = &mut number(&mut a.layout.rows[1]).whole;
+            whole.atoms = vec![1.0];
+            whole.bins = vec![BinV1 {
+                low: 0.0,
+                high: 2.0,
+            }];
         }),
     ];
     for (wanted, change) in cases {

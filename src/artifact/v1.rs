@@ -7,9 +7,11 @@ mod thaw;
 use super::{Artifact, Flaw};
 use crate::codec::calendar::{Cycle, IndexCodec, MonthGrid, TimeUnit};
 use crate::codec::identifier::IdentifierCodec;
-use crate::codec::number::{Grid, NumberCodec, NumberScale, QuantileMap};
+use crate::codec::number::{Bin, Grid, NumberCodec, NumberScale, QuantileMap, Unit};
 use crate::constraint::{Combinations, Constraint, Learned, Rules, Transitions};
+use crate::distribution::NumericalDistribution;
 use crate::health::Versions;
+use crate::info::Provenance;
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout, NumberColumn, RowColumn,
     RowKind, RowSource,
@@ -91,6 +93,7 @@ pub(super) struct ArtifactV1 {
     pub(super) sizes: SizesV1,
     pub(super) context: Vec<TensorV1>,
     pub(super) sequence: Vec<TensorV1>,
+    pub(super) provenance: ProvenanceV1,
     pub(super) constraints: Text,
     pub(super) learned: Vec<LearnedV1>,
 }
@@ -102,6 +105,13 @@ pub(super) enum LearnedV1 {
     Combinations(Vec<Vec<u32>>),
     Transitions(Vec<Vec<u32>>),
     RunningTotal { begins_with_amount: bool },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ProvenanceV1 {
+    pub(super) created: i64,
+    pub(super) fitted: i64,
+    pub(super) fitted_by: VersionsV1,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -192,11 +202,25 @@ pub(super) struct GridV1 {
     pub(super) step: f64,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum UnitV1 {
+    Plain,
+    Logarithm { floor: f64 },
+    Count,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct BinV1 {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct QuantileMapV1 {
     pub(super) knots: Vec<f64>,
     pub(super) shares: Vec<f64>,
     pub(super) margin: f64,
+    pub(super) unit: UnitV1,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -209,6 +233,8 @@ pub(super) struct NumberCodecV1 {
     pub(super) has_same: bool,
     pub(super) atoms: Vec<f64>,
     pub(super) continuous: Option<QuantileMapV1>,
+    pub(super) bins: Vec<BinV1>,
+    pub(super) is_rounded: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -358,6 +384,7 @@ pub(super) struct EpochLossV1 {
     pub(super) validation_nats: Option<f64>,
     pub(super) training_nats_per_column: Vec<(Text, f64)>,
     pub(super) validation_nats_per_column: Option<Vec<(Text, f64)>>,
+    pub(super) learning_rate: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -371,12 +398,22 @@ pub(super) struct FitReportV1 {
     pub(super) weights: u64,
     pub(super) fit_secs: f64,
     pub(super) warnings: Vec<Text>,
+    pub(super) sequences: u64,
+    pub(super) segments: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct DurationV1 {
     pub(super) seconds: u64,
     pub(super) nanoseconds: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum NumericalDistributionV1 {
+    Learned,
+    Bins(u64),
+    Logarithmic,
+    Counts,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -394,6 +431,9 @@ pub(super) struct FitOptionsV1 {
     pub(super) value_protection: u64,
     pub(super) seed: Option<u64>,
     pub(super) threads: u64,
+    pub(super) enforce_rounding: bool,
+    pub(super) segment_size: Option<u64>,
+    pub(super) numerical_distributions: Vec<(Text, NumericalDistributionV1)>,
 }
 
 /// What the options do not say about the networks' sizes.

@@ -106,10 +106,12 @@ pub(crate) struct IndexCodec {
 }
 
 impl IndexCodec {
-    /// Learns from raw index values, sequence by sequence (`offsets`), each in rising order.
+    /// Learns from raw index values, sequence by sequence (`offsets`), each in rising order; `owners` tells whose each
+    /// sequence is.
     pub(crate) fn fit(
         values: &[f64],
         offsets: &[usize],
+        owners: &[u32],
         unit: Option<TimeUnit>,
         protection: Protection,
     ) -> IndexCodec {
@@ -136,9 +138,9 @@ impl IndexCodec {
             .iter()
             .flat_map(|rows| rows.iter().map(|v| v - rows[0]))
             .collect();
-        let (owners, gap_owners): (Vec<u32>, Vec<u32>) = (
-            owners(&sequences, |rows| rows.len()),
-            owners(&sequences, |rows| rows.len().saturating_sub(1)),
+        let (row_owners, gap_owners): (Vec<u32>, Vec<u32>) = (
+            repeated(owners, &sequences, |rows| rows.len()),
+            repeated(owners, &sequences, |rows| rows.len().saturating_sub(1)),
         );
         let gaps: Vec<f64> = sequences
             .iter()
@@ -147,21 +149,26 @@ impl IndexCodec {
         let mut gaps = protection.clip(&gaps, &gap_owners).into_owned();
         gaps.retain(|gap| !gap.is_nan());
         gaps.sort_unstable_by(f64::total_cmp);
-        let elapsed = protection.clip(&elapsed, &owners);
-        let told = protection.clip(&numbers, &owners);
+        let elapsed = protection.clip(&elapsed, &row_owners);
+        let told = protection.clip(&numbers, &row_owners);
         codec.median_gap = gaps.get(gaps.len() / 2).copied().unwrap_or(0.0);
         codec.longest_elapsed = elapsed.iter().copied().fold(0.0, f64::max);
         codec.last = told.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         codec.scale = NumberScale::fit(&told, 0.0, KnotPlacement::Midpoints);
         codec.elapsed = NumberScale::fit(&elapsed, 0.0, KnotPlacement::Midpoints);
         codec.splits_time_of_day = unit.is_some_and(|unit| {
-            let mut times: Vec<f64> = starts.iter().map(|&v| unit.time_of_day(v)).collect();
-            times.sort_unstable_by(f64::total_cmp);
+            let mut times: Vec<(f64, u32)> = starts
+                .iter()
+                .zip(owners)
+                .map(|(&v, &owner)| (unit.time_of_day(v), owner))
+                .collect();
+            times.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            times.dedup();
             let mut shared = times
-                .chunk_by(|a, b| a == b)
+                .chunk_by(|a, b| a.0 == b.0)
                 .map(|same| !protection.hides(same.len()));
             let is_any_shared = shared.any(|is_shared| is_shared);
-            times.dedup();
+            times.dedup_by_key(|(time, _)| *time);
             codec.months.is_none()
                 && (2..=MOST_TIMES_OF_DAY).contains(&times.len())
                 && is_any_shared
@@ -310,11 +317,12 @@ impl IndexCodec {
     }
 }
 
-/// The number of the sequence that each of `count` values of a sequence belongs to.
-fn owners(sequences: &[&[f64]], count: impl Fn(&[f64]) -> usize) -> Vec<u32> {
-    (0_u32..)
+/// Whose each of `count` values of a sequence is.
+fn repeated(owners: &[u32], sequences: &[&[f64]], count: impl Fn(&[f64]) -> usize) -> Vec<u32> {
+    owners
+        .iter()
         .zip(sequences)
-        .flat_map(|(number, rows)| std::iter::repeat_n(number, count(rows)))
+        .flat_map(|(&owner, rows)| std::iter::repeat_n(owner, count(rows)))
         .collect()
 }
 
@@ -386,6 +394,11 @@ impl MonthGrid {
 mod tests {
     use super::*;
 
+    fn fit(values: &[f64], offsets: &[usize], unit: Option<TimeUnit>) -> IndexCodec {
+        let owners: Vec<u32> = (0..).take(offsets.len() - 1).collect();
+        IndexCodec::fit(values, offsets, &owners, unit, Protection::OFF)
+    }
+
     const DAYS: TimeUnit = TimeUnit {
         seconds_per_raw_unit: DAY_SECONDS,
         base: 0,
@@ -403,7 +416,7 @@ mod tests {
             ["2020-01-31", "2020-02-29", "2021-02-28"],
         ] {
             let values: Vec<f64> = days.iter().map(|d| day(d)).collect();
-            let codec = IndexCodec::fit(&values, &[0, 3], Some(DAYS), Protection::OFF);
+            let codec = fit(&values, &[0, 3], Some(DAYS));
             assert!(codec.months.is_some());
             assert_eq!(codec.number(values[1]) - codec.number(values[0]), 1.0);
             for value in values {
@@ -420,13 +433,13 @@ mod tests {
             step: 1,
         };
         let values: Vec<f64> = (0..100).map(|i| f64::from(i) * 3600.0).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(hourly), Protection::OFF);
+        let codec = fit(&values, &[0, 100], Some(hourly));
         assert_eq!(
             codec.cycles.iter().map(|c| c.period).collect::<Vec<_>>(),
             [DAY_SECONDS]
         );
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(DAYS), Protection::OFF);
+        let codec = fit(&values, &[0, 100], Some(DAYS));
         assert_eq!(
             codec.cycles.iter().map(|c| c.period).collect::<Vec<_>>(),
             [7.0]
@@ -436,13 +449,11 @@ mod tests {
     #[test]
     fn sequences_that_stop_with_the_table_are_censored() {
         let early_and_late: Vec<f64> = vec![0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0];
-        assert!(
-            IndexCodec::fit(&early_and_late, &[0, 3, 8, 10], None, Protection::OFF).is_censored
-        );
+        assert!(fit(&early_and_late, &[0, 3, 8, 10], None).is_censored);
         let one_is_last = &early_and_late[..8];
-        assert!(!IndexCodec::fit(one_is_last, &[0, 3, 8], None, Protection::OFF).is_censored);
+        assert!(!fit(one_is_last, &[0, 3, 8], None).is_censored);
         let all_at_end: Vec<f64> = vec![0.0, 1.0, 2.0, 0.0, 1.0, 2.0];
-        assert!(!IndexCodec::fit(&all_at_end, &[0, 3, 6], None, Protection::OFF).is_censored);
+        assert!(!fit(&all_at_end, &[0, 3, 6], None).is_censored);
     }
 
     #[test]
@@ -461,8 +472,8 @@ mod tests {
             .map(|i| 1_000_000.0 + f64::from(i) * 3600.0)
             .collect();
         let shifted: Vec<f64> = values.iter().map(|v| v - 1_000_000.0).collect();
-        let a = IndexCodec::fit(&values, &[0, 100], Some(plain), Protection::OFF);
-        let b = IndexCodec::fit(&shifted, &[0, 100], Some(moved), Protection::OFF);
+        let a = fit(&values, &[0, 100], Some(plain));
+        let b = fit(&shifted, &[0, 100], Some(moved));
         assert!((a.cycles[0].phase(values[5]) - b.cycles[0].phase(shifted[5])).abs() < 1e-9); // f64
         assert_eq!(
             a.unit.map(|u| u.time_of_day(values[5])),
@@ -478,7 +489,7 @@ mod tests {
             step: 86_400_000_000_000,
         };
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let codec = IndexCodec::fit(&values, &[0, 100], Some(nanoseconds), Protection::OFF);
+        let codec = fit(&values, &[0, 100], Some(nanoseconds));
         assert_eq!(nanoseconds.date(31.0), "2000-02-01".parse().ok());
         assert_eq!(
             nanoseconds.value_of_date("2000-02-01".parse().expect("a date")),

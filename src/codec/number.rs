@@ -1,7 +1,7 @@
 //! Numbers: how a column's values become a class plus a normal score, and come back.
 //! In: plain values, NaN where missing. Out: [`Target`]s for the network's heads, and values again.
 //!
-//! A value is *missing*, the *same* as the row before, an *atom* (an exact value that recurs), or *continuous*:
+//! A value is *missing*, the *same* as the row before, an *atom* (an exact value that recurs), in a *bin*, or *continuous*:
 //! mapped by the column's empirical distribution to a uniform share and on to a standard normal score. A rounded
 //! value stands for an interval of scores, so its likelihood is exact.
 
@@ -10,13 +10,21 @@
     reason = "scores are handed to the network in f32; counts fit u32"
 )]
 
+mod bins;
+mod counts;
+mod distinct;
 mod grid;
 mod quantile;
+mod scale;
 
+pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
-pub(crate) use quantile::{KnotPlacement, QuantileMap};
+pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
+pub(crate) use scale::{NumberScale, mean_and_deviation};
 
+use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;
+use distinct::Distinct;
 
 /// How a value column is told apart from noise: all shares and counts below.
 const ATOMS_IF_AT_MOST_DISTINCT: usize = 20;
@@ -50,8 +58,12 @@ pub(crate) struct NumberCodec {
     pub(crate) has_missing: bool,
     pub(crate) has_same: bool,
     pub(crate) atoms: Vec<f64>,
-    /// The distribution of the values that are no atoms; none when every value is one.
+    /// The distribution of the values that are no atoms; none when every value is one, or in a bin.
     pub(crate) continuous: Option<QuantileMap>,
+    /// In rising order, where the column is learned in bins; empty otherwise.
+    pub(crate) bins: Vec<Bin>,
+    /// Whether values come back on the grid or the support.
+    pub(crate) is_rounded: bool,
 }
 
 /// What decides how a [`NumberCodec`] is fitted.
@@ -62,50 +74,9 @@ pub(crate) struct NumberOptions {
     pub(crate) placement: KnotPlacement,
     /// Values are clipped by it, and values that are told exactly are seen in enough sequences.
     pub(crate) protection: Protection,
-}
-
-/// Distinct values in order, how many rows hold each, and in how many sequences each is seen.
-struct Distinct {
-    values: Vec<f64>,
-    rows: Vec<usize>,
-    sequences: Vec<usize>,
-}
-
-impl Distinct {
-    fn count(values: &[f64], sequence: &[u32]) -> Distinct {
-        let mut cells: Vec<(f64, u32)> = values
-            .iter()
-            .zip(sequence)
-            .filter(|(v, _)| !v.is_nan())
-            .map(|(&v, &s)| (v, s))
-            .collect();
-        cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut distinct = Distinct {
-            values: Vec::new(),
-            rows: Vec::new(),
-            sequences: Vec::new(),
-        };
-        for run in cells.chunk_by(|a, b| a.0 == b.0) {
-            distinct.values.push(run[0].0);
-            distinct.rows.push(run.len());
-            distinct
-                .sequences
-                .push(run.chunk_by(|a, b| a.1 == b.1).count());
-        }
-        distinct
-    }
-
-    /// The values that enough sequences share.
-    fn shared(&self, protection: Protection) -> Distinct {
-        let kept: Vec<usize> = (0..self.values.len())
-            .filter(|&at| !protection.hides(self.sequences[at]))
-            .collect();
-        Distinct {
-            values: kept.iter().map(|&at| self.values[at]).collect(),
-            rows: kept.iter().map(|&at| self.rows[at]).collect(),
-            sequences: kept.iter().map(|&at| self.sequences[at]).collect(),
-        }
-    }
+    pub(crate) distribution: NumericalDistribution,
+    /// Whether values come back on the grid that they were written on; else few values are not all there are.
+    pub(crate) is_rounded: bool,
 }
 
 impl NumberCodec {
@@ -118,6 +89,23 @@ impl NumberCodec {
             return NumberCodec::all_missing();
         }
         let grid = Grid::fit(&distinct.values);
+        match options.distribution {
+            NumericalDistribution::Bins(most) => {
+                let bins = Bin::fit(&distinct, most, options.protection);
+                return NumberCodec {
+                    bins,
+                    ..NumberCodec::empty(&distinct.values, grid, has_missing, options)
+                };
+            }
+            NumericalDistribution::Counts => {
+                let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+                return NumberCodec {
+                    continuous: Some(counts::map(&present)),
+                    ..NumberCodec::empty(&distinct.values, Some(Grid::WHOLE), has_missing, options)
+                };
+            }
+            NumericalDistribution::Learned | NumericalDistribution::Logarithmic => {}
+        }
         let resolution = grid.as_ref().map_or(0.0, Grid::resolution);
         let several = sequence.windows(2).any(|pair| pair[0] != pair[1]);
         // A value repeated along one sequence is no recurring value: evidence is counted in sequences.
@@ -128,11 +116,12 @@ impl NumberCodec {
         };
         let total: usize = distinct.rows.iter().sum();
         let count = distinct.values.len();
-        let mut finite = count > ATOMS_IF_AT_MOST_DISTINCT
+        let mut finite = options.is_rounded
+            && count > ATOMS_IF_AT_MOST_DISTINCT
             && is_finite_support(&distinct.values, evidence, resolution);
         // Few distinct values are all there are, unless so few rows were seen that most came up once.
-        let mut is_short_list =
-            count == 1 || (count <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * count);
+        let mut is_short_list = count == 1
+            || (options.is_rounded && count <= ATOMS_IF_AT_MOST_DISTINCT && total >= 2 * count);
         if options.protection.is_on() && (finite || is_short_list) {
             let shared = distinct.shared(options.protection);
             // A list needs a value, cells around supported values need two; without them the column is smooth.
@@ -147,8 +136,10 @@ impl NumberCodec {
             rows,
             sequences,
         } = &distinct;
+        let unit = Unit::for_values(seen, options.distribution);
         let is_atom = |i: usize| {
             is_short_list
+                || (seen[i] <= 0.0 && unit != Unit::Plain)
                 || (rows[i] as f64 >= ATOM_SHARE * total as f64
                     && rows[i] >= ATOM_COUNT
                     && (!several || sequences[i] >= ATOM_SEQUENCES)
@@ -165,17 +156,41 @@ impl NumberCodec {
         let continuous = (!rest.is_empty()).then(|| {
             let values: Vec<f64> = rest.iter().map(|&i| seen[i]).collect();
             let counts: Vec<usize> = rest.iter().map(|&i| rows[i]).collect();
-            QuantileMap::fit(&values, &counts, resolution, finite, options.placement)
+            QuantileMap::fit(
+                &values,
+                &counts,
+                resolution,
+                finite,
+                options.placement,
+                unit,
+            )
         });
+        NumberCodec {
+            support: if finite { seen.clone() } else { Vec::new() },
+            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
+            continuous,
+            ..NumberCodec::empty(seen, grid, has_missing, options)
+        }
+    }
+
+    /// Range and grid of the sorted values, and no class for any of them yet.
+    fn empty(
+        seen: &[f64],
+        grid: Option<Grid>,
+        has_missing: bool,
+        options: NumberOptions,
+    ) -> NumberCodec {
         NumberCodec {
             low: seen[0],
             high: seen[seen.len() - 1],
             grid,
-            support: if finite { seen.clone() } else { Vec::new() },
+            support: Vec::new(),
             has_missing,
             has_same: options.same_share > SAME_SHARE,
-            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
-            continuous,
+            atoms: Vec::new(),
+            continuous: None,
+            bins: Vec::new(),
+            is_rounded: options.is_rounded,
         }
     }
 
@@ -202,17 +217,23 @@ impl NumberCodec {
             has_same: false,
             atoms: Vec::new(),
             continuous: None,
+            bins: Vec::new(),
+            is_rounded: true,
         }
     }
 
-    /// Distance between neighbouring values; 0 where there is no grid.
-    pub(crate) fn resolution(&self) -> f64 {
-        self.grid.as_ref().map_or(0.0, Grid::resolution)
+    /// How many classes: missing?, same?, atoms, bins, continuous?.
+    pub(crate) fn classes(&self) -> usize {
+        self.first_bin() + self.bins.len() + usize::from(self.continuous.is_some())
     }
 
-    /// How many classes: missing?, same?, atoms, continuous?.
-    pub(crate) fn classes(&self) -> usize {
-        self.first_atom() + self.atoms.len() + usize::from(self.continuous.is_some())
+    fn first_bin(&self) -> usize {
+        self.first_atom() + self.atoms.len()
+    }
+
+    /// The bin of a class, if it is one.
+    pub(crate) fn bin(&self, class: usize) -> Option<&Bin> {
+        self.bins.get(class.checked_sub(self.first_bin())?)
     }
 
     fn first_atom(&self) -> usize {
@@ -251,6 +272,13 @@ impl NumberCodec {
         {
             return class(same);
         }
+        if let Some(at) = bins::position(&self.bins, value) {
+            let resolution = self.resolution();
+            return Target {
+                log_density: self.bins[at].log_density(resolution) as f32,
+                ..class(self.first_bin() + at)
+            };
+        }
         let nearest_atom = nearest(&self.atoms, value);
         match (&self.continuous, nearest_atom) {
             (_, Some(atom)) if self.atoms[atom] == value => class(self.first_atom() + atom),
@@ -260,8 +288,13 @@ impl NumberCodec {
         }
     }
 
+    /// Distance between neighbouring values; 0 where there is no grid.
+    pub(crate) fn resolution(&self) -> f64 {
+        self.grid.as_ref().map_or(0.0, Grid::resolution)
+    }
+
     fn interval(&self, map: &QuantileMap, value: f64) -> Target {
-        let resolution = self.grid.as_ref().map_or(0.0, Grid::resolution);
+        let resolution = self.resolution();
         let rounded = resolution > 0.0 || !self.support.is_empty();
         let (low, high) = if self.support.is_empty() {
             (
@@ -306,13 +339,17 @@ impl NumberCodec {
         (support[at] - below, support[at] + above)
     }
 
-    /// The value of a drawn class and score, not yet rounded; past the outermost values seen unless kept within them.
+    /// The value of a drawn class and score (of a bin: the share of the way through it), not yet rounded; past the
+    /// outermost values seen unless kept within them.
     pub(crate) fn decode(&self, class: usize, score: f64, last: f64, within_range: bool) -> f64 {
         if Some(class) == self.missing_class() {
             return f64::NAN;
         }
         if Some(class) == self.same_class() {
             return last;
+        }
+        if let Some(bin) = self.bin(class) {
+            return bin.value(score, self.resolution());
         }
         match (self.atoms.get(class - self.first_atom()), &self.continuous) {
             (Some(&atom), _) => atom,
@@ -322,13 +359,16 @@ impl NumberCodec {
         }
     }
 
-    /// A value as the column would write it: on its support or grid, and within its range if asked.
+    /// A value as the column would write it: on its support or grid if it is rounded, and within its range if asked.
     pub(crate) fn restore(&self, value: f64, within_range: bool) -> f64 {
         let value = if within_range {
             value.clamp(self.low, self.high)
         } else {
             value
         };
+        if !self.is_rounded {
+            return value;
+        }
         match (nearest(&self.support, value), &self.grid) {
             (Some(at), _) => self.support[at],
             (None, Some(grid)) => {
@@ -395,88 +435,6 @@ fn is_finite_support(seen: &[f64], evidence: &[usize], resolution: f64) -> bool 
     let recurring = evidence.iter().filter(|&&c| c >= 2).sum::<usize>() as f64 / total.max(1.0);
     found < 0.7 * expected
         && ((seen.len() <= 256 && mean >= 8.0) || (recurring >= 0.9 && mean >= 4.0))
-}
-
-/// Level and spread of a column, and its scores: what history and current-row features are made of.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct NumberScale {
-    pub(crate) map: QuantileMap,
-    pub(crate) mean: f64,
-    pub(crate) deviation: f64,
-    /// Standard deviation of the change from the value before.
-    pub(crate) change_deviation: f64,
-}
-
-/// Linear features are clipped here, in standard deviations.
-const FEATURE_LIMIT: f64 = 6.0;
-
-impl NumberScale {
-    pub(crate) fn fit(
-        values: &[f64],
-        change_deviation: f64,
-        placement: KnotPlacement,
-    ) -> NumberScale {
-        let mut distinct = Distinct::count(values, &vec![0; values.len()]);
-        if distinct.values.is_empty() {
-            distinct = Distinct {
-                values: vec![0.0],
-                rows: vec![1],
-                sequences: vec![1],
-            };
-        }
-        let resolution = Grid::fit(&distinct.values).map_or(0.0, |grid| grid.resolution());
-        let map = QuantileMap::fit(
-            &distinct.values,
-            &distinct.rows,
-            resolution,
-            false,
-            placement,
-        );
-        let (mean, deviation) = mean_and_deviation(values);
-        NumberScale {
-            map,
-            mean,
-            deviation,
-            change_deviation,
-        }
-    }
-
-    /// The normal score of a value.
-    pub(crate) fn score(&self, value: f64) -> f64 {
-        self.map.score(value)
-    }
-
-    /// Standard deviations from the mean, clipped at six.
-    pub(crate) fn standard(&self, value: f64) -> f64 {
-        ratio(value - self.mean, self.deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
-    }
-
-    /// A change in units of the typical change, clipped at six.
-    pub(crate) fn change(&self, difference: f64) -> f64 {
-        ratio(difference, self.change_deviation).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
-    }
-}
-
-fn ratio(value: f64, unit: f64) -> f64 {
-    if unit > 0.0 { value / unit } else { 0.0 }
-}
-
-/// Mean and standard deviation (divisor n) of the values that are not missing; 0 and 0 when there are none.
-pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let present = || values.iter().filter(|v| !v.is_nan());
-    let n = present().count().max(1) as f64;
-    // Half, sum, double: values near the largest float would overflow a plain sum.
-    let mean = present().map(|v| v / n).sum::<f64>();
-    let largest = present().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
-    // Below the noise of summing, a column is constant.
-    if largest <= 1e-12 * mean.abs() || !largest.is_finite() {
-        return (mean, 0.0);
-    }
-    let variance = present()
-        .map(|v| ((v - mean) / largest).powi(2))
-        .sum::<f64>()
-        / n;
-    (mean, largest * variance.sqrt())
 }
 
 #[cfg(test)]

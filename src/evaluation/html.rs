@@ -4,13 +4,13 @@
 mod charts;
 mod sections;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::EvaluationReport;
 use super::report::TableSize;
 use super::text::score;
 
-const STYLE: &str = include_str!("html/style.css");
+const TITLE: &str = "How good is the synthetic table?";
 
 pub(super) fn page(report: &EvaluationReport) -> String {
     let sections: Vec<(&str, &str, Markup)> = vec![
@@ -37,36 +37,24 @@ pub(super) fn page(report: &EvaluationReport) -> String {
             .iter()
             .filter(|(_, _, content)| !content.0.is_empty())
     };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "How good is the synthetic table? parsynth report" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { "How good is the synthetic table?" }
-                    (sizes(report))
-                    (headline(report))
-                    nav aria-label="Sections" {
-                        @for (id, title, _) in shown() { a href=(format!("#{id}")) { (title) } " " }
-                    }
-                }
-                main {
-                    (findings(report))
-                    @for (id, title, content) in shown() {
-                        section id=(id) { h2 { (title) } (content) }
-                    }
-                }
-                footer { "Made by parsynth " (env!("CARGO_PKG_VERSION")) ". Some pictures show real rows: mind who sees them." }
+    let body = html! {
+        header {
+            h1 { (TITLE) }
+            (sizes(report))
+            (headline(report))
+            nav aria-label="Sections" {
+                @for (id, title, _) in shown() { a href=(format!("#{id}")) { (title) } " " }
             }
         }
+        main {
+            (findings(report))
+            @for (id, title, content) in shown() {
+                section id=(id) { h2 { (title) } (content) }
+            }
+        }
+        footer { "Made by parsynth " (env!("CARGO_PKG_VERSION")) ". Some pictures show real rows: mind who sees them." }
     };
-    page.into_string()
+    crate::charts::page(&format!("{TITLE} parsynth report"), &body)
 }
 
 fn sizes(report: &EvaluationReport) -> Markup {

@@ -1,6 +1,5 @@
 //! All that an evaluation found.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,6 +9,7 @@ use super::{
     Finding, NextRowReport, NoveltyReport, PrivacyReport, QualityReport, SequenceReport,
     TrackColumn, TwoSampleReport, html, terminal,
 };
+use crate::files::write_text;
 use crate::report::{EpochLoss, FitReport};
 use crate::table::ComparedTable;
 
@@ -125,25 +125,10 @@ impl EvaluationReport {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), EvaluationError> {
-    write_beside(path, text).map_err(|source| EvaluationError::Write {
+    write_text(path, text).map_err(|source| EvaluationError::Write {
         path: path.to_path_buf(),
         source,
     })
-}
-
-fn write_beside(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(path)?;
-    Ok(())
 }
 
 impl std::fmt::Display for EvaluationReport {

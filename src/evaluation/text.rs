@@ -1,5 +1,6 @@
 //! Figures as people read them.
 
+use crate::charts;
 use chrono::DateTime;
 
 /// Four digits that say something; dates, given in seconds, as dates.
@@ -7,25 +8,7 @@ pub(super) fn figure(value: f64, date: bool) -> String {
     if date {
         return date_text(value);
     }
-    if !value.is_finite() {
-        return "–".to_owned();
-    }
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e7).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let decimals = match size {
-        size if size >= 1000.0 => 0,
-        size if size >= 100.0 => 1,
-        size if size >= 1.0 => 2,
-        _ => 4,
-    };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    charts::figure(value)
 }
 
 #[allow(

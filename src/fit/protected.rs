@@ -3,7 +3,7 @@
 //! one line a column that says how much was protected, in counts.
 
 use crate::error::{Error, Result};
-use crate::layout::{ContextKind, ContextSource, Layout, gap, numbers};
+use crate::layout::{ContextKind, ContextSource, Layout, NumberChoice, gap, numbers};
 use crate::params::within;
 use crate::protection::Protection;
 use crate::table::{Label, Schema, SequenceTable, Values};
@@ -33,16 +33,21 @@ pub(super) fn move_bases(schema: &mut Schema, table: &SequenceTable, sequences: 
     is_moved
 }
 
-/// Fits the codecs, to values that enough sequences share.
+/// Fits the codecs, to values that enough sequences share; there is a choice for each column.
 /// # Errors
 /// [`Error::Option`] when there are fewer sequences than that; [`Error::AllProtected`] and [`Error::NumbersProtected`]
 /// for a column of which nothing may be told.
-pub(super) fn layout(table: &SequenceTable, schema: &Schema, sequences: usize) -> Result<Layout> {
+pub(super) fn layout(
+    table: &SequenceTable,
+    schema: &Schema,
+    sequences: usize,
+    choices: &[NumberChoice],
+) -> Result<Layout> {
     // More sequences than there are share nothing.
     within(
         "value_protection",
         sequences,
-        &(1..=table.sequences().max(1)),
+        &(1..=table.whole_sequences().max(1)),
     )?;
     let protection = Protection::new(sequences);
     let owners = table.sequence_of_row();
@@ -56,7 +61,7 @@ pub(super) fn layout(table: &SequenceTable, schema: &Schema, sequences: usize) -
             });
         }
     }
-    let layout = Layout::fit(table, schema, protection);
+    let layout = Layout::fit(table, schema, protection, choices);
     for (column, codec) in layout.categories() {
         if let (Values::Labels { labels, .. }, true, true) = (
             &table.columns[column],
@@ -131,8 +136,7 @@ pub(super) fn warnings(
         .iter()
         .map(|&length| length as f64)
         .collect();
-    let each: Vec<u32> = (0..).take(lengths.len()).collect();
-    match changed(&lengths, &protection.clip(&lengths, &each)) {
+    match changed(&lengths, &protection.clip(&lengths, &table.owners)) {
         0 => {}
         clipped => warnings.push(format!(
             "{clipped} of {} sequences are longer or shorter than what {sequences} sequences reach; lengths are clipped",
@@ -155,18 +159,17 @@ fn index_warnings(
     };
     let (mut starts, mut times) = (Vec::new(), Vec::new());
     let (mut gaps, mut owners) = (Vec::new(), Vec::new());
-    for (sequence, ends) in (0_u32..).zip(table.offsets.windows(2)) {
+    for (&owner, ends) in table.owners.iter().zip(table.offsets.windows(2)) {
         let raw = &numbers(&table.columns[column])[ends[0]..ends[1]];
         let rows: Vec<f64> = raw.iter().map(|&value| codec.number(value)).collect();
         let (time, start) = codec.split(rows[0]);
         times.push(time);
         starts.push(start);
         gaps.extend(rows.windows(2).map(|pair| gap(pair[0], pair[1])));
-        owners.extend(std::iter::repeat_n(sequence, rows.len() - 1));
+        owners.extend(std::iter::repeat_n(owner, rows.len() - 1));
     }
-    let each: Vec<u32> = (0..).take(starts.len()).collect();
     let mut warnings = Vec::new();
-    for (what, values, owners) in [("starts", &starts, &each), ("gaps", &gaps, &owners)] {
+    for (what, values, owners) in [("starts", &starts, &table.owners), ("gaps", &gaps, &owners)] {
         match changed(values, &protection.clip(values, owners)) {
             0 => {}
             clipped => warnings.push(format!(

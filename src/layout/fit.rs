@@ -6,8 +6,9 @@ use super::{
 };
 use crate::codec::calendar::{IndexCodec, TimeUnit};
 use crate::codec::number::{
-    KnotPlacement, NumberCodec, NumberOptions, NumberScale, mean_and_deviation,
+    KnotPlacement, NumberCodec, NumberOptions, NumberScale, Unit, mean_and_deviation,
 };
+use crate::distribution::NumericalDistribution;
 use crate::metadata::SdType;
 use crate::protection::Protection;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
@@ -18,9 +19,44 @@ const CHANGE_GAIN_NATS: f64 = 0.7;
 /// Cells per interquartile range when entropies are compared.
 const ENTROPY_CELLS: f64 = 32.0;
 
+/// How one column of numbers is to be learned.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NumberChoice {
+    pub(crate) distribution: NumericalDistribution,
+    /// Whether values come back as drawn, and not on the grid that they were written on.
+    pub(crate) is_unrounded: bool,
+}
+
+impl NumberChoice {
+    /// Whether nothing was chosen.
+    pub(crate) fn is_default(self) -> bool {
+        self.distribution == NumericalDistribution::Learned && !self.is_unrounded
+    }
+
+    pub(super) fn options(
+        self,
+        same_share: f64,
+        placement: KnotPlacement,
+        protection: Protection,
+    ) -> NumberOptions {
+        NumberOptions {
+            same_share,
+            placement,
+            protection,
+            distribution: self.distribution,
+            is_rounded: !self.is_unrounded || self.distribution == NumericalDistribution::Counts,
+        }
+    }
+}
+
 impl Layout {
-    /// Fits every codec to a table.
-    pub(crate) fn fit(table: &SequenceTable, schema: &Schema, protection: Protection) -> Layout {
+    /// Fits every codec to a table; there is a choice for each column of the schema.
+    pub(crate) fn fit(
+        table: &SequenceTable,
+        schema: &Schema,
+        protection: Protection,
+        choices: &[NumberChoice],
+    ) -> Layout {
         let sequence_of_row = table.sequence_of_row();
         let index = schema.sequence_index().map(|column| {
             let unit = schema
@@ -33,6 +69,7 @@ impl Layout {
             IndexCodec::fit(
                 numbers(&table.columns[column]),
                 &table.offsets,
+                &table.owners,
                 unit,
                 protection,
             )
@@ -51,7 +88,7 @@ impl Layout {
             .context()
             .into_iter()
             .filter(|&column| !is_identifier(schema, column))
-            .map(|column| fit_context_column(table, column, protection))
+            .map(|column| fit_context_column(table, column, protection, choices[column]))
             .collect();
         let mut rows = Vec::new();
         if let (Some(codec), Some(values)) = (&index, &numbers_of_index) {
@@ -65,7 +102,13 @@ impl Layout {
         let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
         context.push(ContextColumn {
             source: ContextSource::Length,
-            kind: fit_context_number(&lengths, KnotPlacement::Midpoints, protection),
+            kind: fit_context_number(
+                &lengths,
+                &table.owners,
+                KnotPlacement::Midpoints,
+                protection,
+                NumberChoice::default(),
+            ),
         });
         rows.extend(
             schema
@@ -87,6 +130,7 @@ impl Layout {
                             &table.offsets,
                             &sequence_of_row,
                             protection,
+                            choices[column],
                         ))),
                     },
                 }),
@@ -97,7 +141,7 @@ impl Layout {
             reason = "a length that was seen"
         )]
         let longest = protection
-            .clip(&lengths, &numbered(&lengths))
+            .clip(&lengths, &table.owners)
             .iter()
             .fold(1.0_f64, |longest, &length| longest.max(length)) as usize;
         Layout {
@@ -120,26 +164,28 @@ fn first_rows(values: &[f64], table: &SequenceTable) -> Vec<f64> {
         .collect()
 }
 
-/// Each value a sequence of its own.
-fn numbered(values: &[f64]) -> Vec<u32> {
-    (0_u32..).take(values.len()).collect()
-}
-
 fn fit_context_number(
     values: &[f64],
+    owners: &[u32],
     placement: KnotPlacement,
     protection: Protection,
+    choice: NumberChoice,
 ) -> ContextKind {
-    let sequence = numbered(values);
-    let values = &*protection.clip(values, &sequence);
-    let options = NumberOptions {
-        same_share: 0.0,
-        placement,
-        protection,
-    };
-    let codec = NumberCodec::fit(values, &sequence, options);
-    let scale = NumberScale::fit(&told(&codec, values, protection), 0.0, placement);
+    let values = &*protection.clip(values, owners);
+    let codec = NumberCodec::fit(values, owners, choice.options(0.0, placement, protection));
+    let unit = unit(values, choice);
+    let scale = NumberScale::fit_in(&told(&codec, values, protection), 0.0, placement, unit);
     ContextKind::Number { codec, scale }
+}
+
+/// The unit of a column's scale.
+fn unit(values: &[f64], choice: NumberChoice) -> Unit {
+    let least = values
+        .iter()
+        .copied()
+        .filter(|&v| v > 0.0)
+        .fold(f64::NAN, f64::min);
+    Unit::for_values(&[least], choice.distribution)
 }
 
 /// The values that the scale of a column may be made of: with protection, those that are listed where all are.
@@ -155,6 +201,7 @@ fn fit_context_column(
     table: &SequenceTable,
     column: usize,
     protection: Protection,
+    choice: NumberChoice,
 ) -> ContextColumn {
     let kind = match &table.columns[column] {
         Values::Labels { codes, labels } => {
@@ -163,8 +210,10 @@ fn fit_context_column(
         }
         Values::Numbers(values) => fit_context_number(
             &first_rows(values, table),
+            &table.owners,
             KnotPlacement::Smoothed,
             protection,
+            choice,
         ),
     };
     ContextColumn {
@@ -197,7 +246,7 @@ fn fit_start(
         let kind = ContextKind::Category(CategoryCodec::fit(
             &codes,
             &labels,
-            &numbered(&times),
+            &table.owners,
             protection,
         ));
         columns.push(ContextColumn {
@@ -213,7 +262,13 @@ fn fit_start(
     };
     columns.push(ContextColumn {
         source: ContextSource::Start,
-        kind: fit_context_number(&starts, placement, protection),
+        kind: fit_context_number(
+            &starts,
+            &table.owners,
+            placement,
+            protection,
+            NumberChoice::default(),
+        ),
     });
     if index.is_censored {
         let labels = vec![Label::Boolean(false), Label::Boolean(true)];
@@ -233,17 +288,20 @@ fn fit_start(
 fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> NumberColumn {
     let mut gaps = Vec::with_capacity(values.len());
     let mut sequence = Vec::with_capacity(values.len());
-    for (number, ends) in (0_u32..).zip(table.offsets.windows(2)) {
+    let mut owners = Vec::with_capacity(values.len());
+    for ((number, owner), ends) in (0_u32..).zip(&table.owners).zip(table.offsets.windows(2)) {
         for pair in values[ends[0]..ends[1]].windows(2) {
             gaps.push(gap(pair[0], pair[1]));
             sequence.push(number);
+            owners.push(*owner);
         }
     }
-    let mut gaps = protection.clip(&gaps, &sequence).into_owned();
+    let mut gaps = protection.clip(&gaps, &owners).into_owned();
     let mut protection = protection;
     if gaps.iter().all(|gap| gap.is_nan()) {
         // Every sequence that may be told of has one row; one that is asked to be longer goes on by one unit a row.
-        (gaps, sequence, protection) = (vec![1.0], vec![0], Protection::OFF);
+        (gaps, sequence, owners) = (vec![1.0], vec![0], vec![0]);
+        protection = Protection::OFF;
     }
     let repeats = gaps
         .windows(2)
@@ -252,18 +310,18 @@ fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> Num
     let (same, pairs) = repeats.fold((0, 0), |(same, pairs), (g, _)| {
         (same + usize::from(g[0] == g[1]), pairs + 1)
     });
-    let options = NumberOptions {
-        same_share: same as f64 / f64::from(pairs.max(1)),
-        placement: KnotPlacement::Midpoints,
+    let options = NumberChoice::default().options(
+        same as f64 / f64::from(pairs.max(1)),
+        KnotPlacement::Midpoints,
         protection,
-    };
+    );
     let changes: Vec<f64> = gaps
         .windows(2)
         .zip(sequence.windows(2))
         .filter(|(_, s)| s[0] == s[1])
         .map(|(g, _)| g[1] - g[0])
         .collect();
-    let whole = NumberCodec::fit(&gaps, &sequence, options);
+    let whole = NumberCodec::fit(&gaps, &owners, options);
     NumberColumn {
         scale: NumberScale::fit(
             &told(&whole, &gaps, protection),
@@ -280,6 +338,7 @@ fn fit_number_column(
     offsets: &[usize],
     sequence: &[u32],
     protection: Protection,
+    choice: NumberChoice,
 ) -> NumberColumn {
     let values = &*protection.clip(values, sequence);
     let mut firsts = (Vec::new(), Vec::new());
@@ -310,29 +369,36 @@ fn fit_number_column(
     let steps = (protection.clip(&steps.0, &steps.1), steps.1);
     let changes: Vec<f64> = steps.0.iter().copied().filter(|v| !v.is_nan()).collect();
     let same = changes.iter().filter(|&&d| d == 0.0).count();
-    let options = NumberOptions {
-        same_share: same as f64 / changes.len().max(1) as f64,
-        placement: KnotPlacement::Midpoints,
+    let options = choice.options(
+        same as f64 / changes.len().max(1) as f64,
+        KnotPlacement::Midpoints,
         protection,
-    };
+    );
     let whole = NumberCodec::fit(values, sequence, options);
     let width = whole
         .grid
         .as_ref()
         .map_or(0.0, |grid| grid.resolution())
         .max(interquartile_range(&observed) / ENTROPY_CELLS);
-    let gains = changes.len() > 20
+    let gains = choice.distribution == NumericalDistribution::Learned
+        && changes.len() > 20
         && width > 0.0
         && entropy(&observed, width) - entropy(&changes, width) > CHANGE_GAIN_NATS;
     let plain = NumberOptions {
         same_share: 0.0,
         ..options
     };
+    let unit = unit(values, choice);
+    let changes_in_unit = match unit {
+        Unit::Plain | Unit::Count => changes,
+        Unit::Logarithm { .. } => changes_in(unit, values, offsets),
+    };
     NumberColumn {
-        scale: NumberScale::fit(
+        scale: NumberScale::fit_in(
             &told(&whole, values, protection),
-            mean_and_deviation(&changes).1,
+            mean_and_deviation(&changes_in_unit).1,
             KnotPlacement::Midpoints,
+            unit,
         ),
         whole,
         change: gains.then(|| ChangeCodec {
@@ -340,6 +406,20 @@ fn fit_number_column(
             step: NumberCodec::fit(&steps.0, &steps.1, plain),
         }),
     }
+}
+
+/// Differences of a unit's places from the last observed value to the next.
+fn changes_in(unit: Unit, values: &[f64], offsets: &[usize]) -> Vec<f64> {
+    let mut changes = Vec::with_capacity(values.len());
+    for ends in offsets.windows(2) {
+        let observed: Vec<f64> = values[ends[0]..ends[1]]
+            .iter()
+            .filter(|value| !value.is_nan())
+            .map(|&value| unit.of(value))
+            .collect();
+        changes.extend(observed.windows(2).map(|pair| pair[1] - pair[0]));
+    }
+    changes
 }
 
 pub(super) fn interquartile_range(values: &[f64]) -> f64 {

@@ -2,9 +2,9 @@
 //! In: pairs of columns that may be so related, dates and those that constraints put in order, and the table. Out: which
 //! are, and the table with distances in their place. A delivery three days after its order is then learned as three days, whatever the date.
 
-use super::fit::{entropy, interquartile_range};
+use super::fit::{NumberChoice, entropy, interquartile_range};
 use super::{Layout, RowSource, numbers, round_difference};
-use crate::codec::number::{Grid, KnotPlacement, NumberCodec, NumberOptions};
+use crate::codec::number::{Grid, KnotPlacement, NumberCodec};
 use crate::protection::Protection;
 use crate::table::{Measure, Schema, SequenceTable, Values};
 
@@ -122,11 +122,8 @@ impl ReferencePair {
         table: &SequenceTable,
     ) -> Reference {
         let values = numbers(&table.columns[self.column]);
-        let options = NumberOptions {
-            same_share: 0.0,
-            placement: KnotPlacement::Midpoints,
-            protection: Protection::OFF,
-        };
+        let choice = NumberChoice::default();
+        let options = choice.options(0.0, KnotPlacement::Midpoints, Protection::OFF);
         let codec = NumberCodec::fit(values, &vec![0; values.len()], options);
         Reference {
             column: self.from,

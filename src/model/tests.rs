@@ -9,7 +9,7 @@ use super::parameters::{Parameters, Plan};
 use super::sequence::{LstmState, SequenceNetwork, SequenceShape, Slot};
 use super::{Sizes, long};
 use crate::encode::{Encoded, encode};
-use crate::layout::{CURRENT_FEATURES, Layout};
+use crate::layout::{CURRENT_FEATURES, Layout, NumberChoice};
 use crate::metadata::SdType;
 use crate::protection::Protection;
 use crate::rng::{Purpose, Seed, below, uniform};
@@ -100,6 +100,7 @@ fn table(lengths: &[usize]) -> (Schema, SequenceTable) {
     (
         schema,
         SequenceTable {
+            owners: (0..).take(lengths.len()).collect(),
             offsets,
             columns,
             row_numbers,
@@ -116,7 +117,12 @@ struct Fixture {
 
 fn fixture(lengths: &[usize]) -> Fixture {
     let (schema, table) = table(lengths);
-    let layout = Layout::fit(&table, &schema, Protection::OFF);
+    let layout = Layout::fit(
+        &table,
+        &schema,
+        Protection::OFF,
+        &vec![NumberChoice::default(); schema.columns.len()],
+    );
     let encoded = encode(&table, &layout, schema.sequence_index());
     let shape = SequenceShape::new(&layout, SIZES);
     let parameters = parameters(&shape.plan());

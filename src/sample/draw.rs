@@ -40,6 +40,8 @@ impl HeadOutput {
             .unwrap_or(0);
         let score = if Some(class) == codec.continuous_class() {
             self.score(row, temperature, generator)
+        } else if codec.bin(class).is_some() {
+            uniform(generator)
         } else {
             0.0
         };

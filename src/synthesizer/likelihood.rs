@@ -60,6 +60,9 @@ impl ParSynthesizer {
         rows_per_block: usize,
     ) -> Result<LogLikelihood> {
         let mut table = SequenceTable::from_frame(frame, &self.schema)?;
+        if let Some(rows) = self.options.segment_size {
+            table = table.segmented(rows);
+        }
         subtract(self.layout.reference_pairs(), &self.schema, &mut table);
         let blocks = blocks(&table.offsets, rows_per_block);
         let nats = self.nats(&table, &blocks, threads)?;
@@ -75,6 +78,7 @@ impl ParSynthesizer {
         ];
         // The first row of each sequence in the frame, and its numbers.
         let mut sequences: Vec<(usize, SequenceNats<'_>)> = Vec::with_capacity(table.sequences());
+        let mut owner = None;
         for (block, nats) in blocks.iter().zip(&nats) {
             let first_row = table.offsets[block.start];
             for (at, sequence) in block.clone().enumerate() {
@@ -95,7 +99,15 @@ impl ParSynthesizer {
                     own.impossible = own.impossible.or(impossible);
                 }
                 let appears = table.row_numbers[range].iter().min().copied().unwrap_or(0);
-                sequences.push((appears, own));
+                // Segments of one sequence follow each other, and add up.
+                match sequences.last_mut() {
+                    Some((first, whole)) if owner == Some(table.owners[sequence]) => {
+                        *first = appears.min(*first);
+                        whole.append(own);
+                    }
+                    _ => sequences.push((appears, own)),
+                }
+                owner = Some(table.owners[sequence]);
             }
         }
         sequences.sort_by_key(|(appears, _)| *appears);

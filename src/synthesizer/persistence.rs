@@ -39,6 +39,7 @@ impl ParSynthesizer {
             sizes,
             context,
             sequence,
+            provenance: self.provenance.clone(),
         };
         Ok(artifact::write(path.as_ref(), &artifact)?)
     }
@@ -58,7 +59,7 @@ impl ParSynthesizer {
     /// As [`ParSynthesizer::load`]; [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn load_on(path: impl AsRef<Path>, device: Device) -> Result<Self> {
         usable(device)?;
-        let artifact = artifact::read(path.as_ref())?;
+        let (artifact, file_bytes) = artifact::read(path.as_ref())?;
         let model = Model::new(
             &artifact.layout,
             artifact.sizes,
@@ -75,6 +76,8 @@ impl ParSynthesizer {
             report: artifact.report,
             options: artifact.options,
             saved_by: Some(artifact.saved_by),
+            provenance: artifact.provenance,
+            file_bytes: Some(file_bytes),
             model: Mutex::new(model),
         })
     }
@@ -120,7 +123,7 @@ impl Model {
     }
 }
 
-fn device_name(device: Device) -> String {
+pub(super) fn device_name(device: Device) -> String {
     match device {
         Device::Cpu => "cpu".to_owned(),
         Device::Cuda(number) => format!("cuda:{number}"),

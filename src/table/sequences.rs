@@ -50,12 +50,31 @@ impl SequenceTable {
             .map(|(cells, column)| cells.into_values(column.base, column.step).take(&order))
             .collect();
         let table = SequenceTable {
+            owners: (0..).take(offsets.len() - 1).collect(),
             offsets,
             columns,
             row_numbers: order,
         };
         table.check_context(schema)?;
         Ok(table)
+    }
+
+    /// The same rows with each sequence cut into segments of at most so many rows, each a sequence from here on. Its
+    /// last one is as long as what is left.
+    pub(crate) fn segmented(mut self, rows: usize) -> SequenceTable {
+        let (mut offsets, mut owners) = (vec![0], Vec::new());
+        for (ends, &owner) in self.offsets.windows(2).zip(&self.owners) {
+            let inner = (ends[0]..ends[1]).step_by(rows.max(1)).skip(1);
+            offsets.extend(inner.chain([ends[1]]));
+            owners.resize(offsets.len() - 1, owner);
+        }
+        (self.offsets, self.owners) = (offsets, owners);
+        self
+    }
+
+    /// Number of sequences before they were cut into segments.
+    pub(crate) fn whole_sequences(&self) -> usize {
+        self.owners.chunk_by(|a, b| a == b).count()
     }
 
     /// Number of sequences.
@@ -76,11 +95,12 @@ impl SequenceTable {
             .collect()
     }
 
-    /// The number of the sequence that each row belongs to.
+    /// The number of the sequence, before any was cut into segments, that each row belongs to.
     pub(crate) fn sequence_of_row(&self) -> Vec<u32> {
-        (0_u32..)
+        self.owners
+            .iter()
             .zip(self.lengths())
-            .flat_map(|(sequence, length)| std::iter::repeat_n(sequence, length))
+            .flat_map(|(&owner, length)| std::iter::repeat_n(owner, length))
             .collect()
     }
 
@@ -94,6 +114,7 @@ impl SequenceTable {
         let rows: Vec<usize> = (offsets[0]..offsets[sequences.len()]).collect();
         SequenceTable {
             offsets: offsets.iter().map(|row| row - offsets[0]).collect(),
+            owners: self.owners[sequences.clone()].to_vec(),
             columns: self
                 .columns
                 .iter()

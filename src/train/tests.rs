@@ -303,3 +303,24 @@ fn an_average_starts_at_the_weights_and_then_follows_slowly() {
     let after_fifty = f64::try_from(average.get(0)).expect("a number");
     assert!((after_fifty - after_one * AVERAGE.powi(50)).abs() < 1e-5); // f32
 }
+
+#[test]
+fn segments_of_one_sequence_are_all_learned_from_or_all_held_out() {
+    let owners = [4, 4, 4, 5, 6, 6, 7, 7, 7, 7, 8];
+    for seed in 0..20 {
+        let mut generator = Seed::new(Some(seed)).stream(Purpose::ValidationSplit);
+        let split = Split::of_segments(&owners, 0.4, &mut generator);
+        let whose = |segments: &[usize]| -> Vec<u32> {
+            let mut whose: Vec<u32> = segments.iter().map(|&at| owners[at]).collect();
+            whose.sort_unstable();
+            whose.dedup();
+            whose
+        };
+        let (training, validation) = (whose(&split.training), whose(&split.validation));
+        assert_eq!((training.len(), validation.len()), (3, 2));
+        assert!(validation.iter().all(|owner| !training.contains(owner)));
+        let mut all = [split.training, split.validation].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..owners.len()).collect::<Vec<_>>());
+    }
+}

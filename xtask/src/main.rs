@@ -30,6 +30,8 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("quickstart", Some(&["--quick"])),
     ("forecast", Some(&[])),
     ("constraints", Some(&[])),
+    ("inspect", Some(&[])),
+    ("several_tables", Some(&[])),
     (
         "synthesize",
         Some(&[

@@ -17,6 +17,7 @@ impl ArtifactV1 {
             sizes,
             context,
             sequence,
+            provenance,
         } = artifact;
         let context_plan = ContextShape::new(layout, *sizes).plan();
         let sequence_plan = SequenceShape::new(layout, *sizes).plan();
@@ -36,6 +37,7 @@ impl ArtifactV1 {
             sequence: tensors(&sequence_plan, sequence)?,
             constraints: Text(Constraint::list_to_json(&rules.constraints)),
             learned: rules.learned.iter().map(LearnedV1::from).collect(),
+            provenance: provenance.into(),
         })
     }
 }
@@ -79,6 +81,21 @@ impl From<&Versions> for VersionsV1 {
         VersionsV1 {
             parsynth: (&versions.parsynth).into(),
             libtorch: (&versions.libtorch).into(),
+        }
+    }
+}
+
+impl From<&Provenance> for ProvenanceV1 {
+    fn from(provenance: &Provenance) -> Self {
+        let Provenance {
+            created,
+            fitted,
+            fitted_by,
+        } = provenance;
+        ProvenanceV1 {
+            created: *created,
+            fitted: *fitted,
+            fitted_by: fitted_by.into(),
         }
     }
 }
@@ -189,11 +206,17 @@ impl From<&QuantileMap> for QuantileMapV1 {
             knots,
             shares,
             margin,
+            unit,
         } = map;
         QuantileMapV1 {
             knots: knots.clone(),
             shares: shares.clone(),
             margin: *margin,
+            unit: match *unit {
+                Unit::Plain => UnitV1::Plain,
+                Unit::Logarithm { floor } => UnitV1::Logarithm { floor },
+                Unit::Count => UnitV1::Count,
+            },
         }
     }
 }
@@ -209,6 +232,8 @@ impl From<&NumberCodec> for NumberCodecV1 {
             has_same,
             atoms,
             continuous,
+            bins,
+            is_rounded,
         } = codec;
         NumberCodecV1 {
             low: *low,
@@ -219,6 +244,11 @@ impl From<&NumberCodec> for NumberCodecV1 {
             has_same: *has_same,
             atoms: atoms.clone(),
             continuous: continuous.as_ref().map(QuantileMapV1::from),
+            bins: bins
+                .iter()
+                .map(|&Bin { low, high }| BinV1 { low, high })
+                .collect(),
+            is_rounded: *is_rounded,
         }
     }
 }
@@ -428,6 +458,7 @@ impl From<&EpochLoss> for EpochLossV1 {
             validation_nats,
             training_nats_per_column,
             validation_nats_per_column,
+            learning_rate,
         } = loss;
         let per_column = |losses: &Vec<(String, f64)>| {
             losses
@@ -445,6 +476,7 @@ impl From<&EpochLoss> for EpochLossV1 {
             validation_nats: *validation_nats,
             training_nats_per_column: per_column(training_nats_per_column),
             validation_nats_per_column: validation_nats_per_column.as_ref().map(per_column),
+            learning_rate: *learning_rate,
         }
     }
 }
@@ -461,6 +493,8 @@ impl From<&FitReport> for FitReportV1 {
             weights,
             fit_secs,
             warnings,
+            sequences,
+            segments,
         } = report;
         FitReportV1 {
             losses: losses.iter().map(EpochLossV1::from).collect(),
@@ -472,6 +506,8 @@ impl From<&FitReport> for FitReportV1 {
             weights: *weights as u64,
             fit_secs: *fit_secs,
             warnings: warnings.iter().map(Text::from).collect(),
+            sequences: *sequences as u64,
+            segments: segments.map(|n| n as u64),
         }
     }
 }
@@ -492,6 +528,9 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
             value_protection,
             seed,
             threads,
+            enforce_rounding,
+            segment_size,
+            numerical_distributions,
         } = options;
         FitOptionsV1 {
             hidden_size: *hidden_size as u64,
@@ -510,6 +549,23 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
             value_protection: *value_protection as u64,
             seed: *seed,
             threads: *threads as u64,
+            enforce_rounding: *enforce_rounding,
+            segment_size: segment_size.map(|n| n as u64),
+            numerical_distributions: numerical_distributions
+                .iter()
+                .map(|(column, distribution)| (column.into(), (*distribution).into()))
+                .collect(),
+        }
+    }
+}
+
+impl From<NumericalDistribution> for NumericalDistributionV1 {
+    fn from(distribution: NumericalDistribution) -> Self {
+        match distribution {
+            NumericalDistribution::Learned => NumericalDistributionV1::Learned,
+            NumericalDistribution::Bins(bins) => NumericalDistributionV1::Bins(bins as u64),
+            NumericalDistribution::Logarithmic => NumericalDistributionV1::Logarithmic,
+            NumericalDistribution::Counts => NumericalDistributionV1::Counts,
         }
     }
 }

@@ -6,11 +6,12 @@ mod codecs;
 
 use super::*;
 use crate::constraint::ConstraintError;
+use crate::info::LAST_SECOND;
 use crate::layout::{ChangeCodec, Reference};
 use crate::metadata::{Metadata, Pattern, SdType};
 use crate::params::{FitOptions, LENGTH};
 use crate::table::{Schema, Values, role_and_sdtype};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// Columns of a table.
@@ -92,6 +93,38 @@ impl ArtifactV1 {
             report: self.report.thaw()?,
             options,
             sizes,
+            provenance: self.provenance.thaw()?,
+        })
+    }
+}
+
+impl ProvenanceV1 {
+    fn thaw(&self) -> Result<Provenance, Flaw> {
+        ensure(
+            [self.created, self.fitted]
+                .iter()
+                .all(|moment| (0..=LAST_SECOND).contains(moment)),
+            "dates",
+            "one lies before 1970 or after 9999",
+        )?;
+        Ok(Provenance {
+            created: self.created,
+            fitted: self.fitted,
+            fitted_by: Versions::new(
+                self.fitted_by.parsynth.0.clone(),
+                self.fitted_by.libtorch.0.clone(),
+            ),
+        })
+    }
+}
+
+impl NumericalDistributionV1 {
+    fn thaw(self, place: &str) -> Result<NumericalDistribution, Flaw> {
+        Ok(match self {
+            NumericalDistributionV1::Learned => NumericalDistribution::Learned,
+            NumericalDistributionV1::Bins(bins) => NumericalDistribution::Bins(count(bins, place)?),
+            NumericalDistributionV1::Logarithmic => NumericalDistribution::Logarithmic,
+            NumericalDistributionV1::Counts => NumericalDistribution::Counts,
         })
     }
 }
@@ -174,6 +207,15 @@ impl FitOptionsV1 {
                 Some(Duration::new(time.seconds, time.nanoseconds))
             }
         };
+        let distributions = self.numerical_distributions.iter();
+        let numerical_distributions = distributions
+            .map(|(column, distribution)| Ok((column.0.clone(), distribution.thaw(place)?)))
+            .collect::<Result<BTreeMap<_, _>, Flaw>>()?;
+        ensure(
+            numerical_distributions.len() == self.numerical_distributions.len(),
+            place,
+            "a column has two distributions",
+        )?;
         FitOptions {
             hidden_size: Some(count(self.hidden_size, place)?),
             layers: count(self.layers, place)?,
@@ -188,6 +230,9 @@ impl FitOptionsV1 {
             value_protection: count(self.value_protection, place)?,
             seed: self.seed,
             threads: Some(count(self.threads, place)?),
+            enforce_rounding: self.enforce_rounding,
+            segment_size: optional(self.segment_size)?,
+            numerical_distributions,
         }
         .check()
         .map_err(Flaw::Option)
@@ -235,6 +280,7 @@ impl FitReportV1 {
                     .validation_nats_per_column
                     .as_ref()
                     .map(per_column),
+                learning_rate: loss.learning_rate,
             })
         });
         Ok(FitReport {
@@ -247,6 +293,8 @@ impl FitReportV1 {
             weights: count(self.weights)?,
             fit_secs: self.fit_secs,
             warnings: self.warnings.iter().map(|text| text.0.clone()).collect(),
+            sequences: count(self.sequences)?,
+            segments: self.segments.map(count).transpose()?,
         })
     }
 }

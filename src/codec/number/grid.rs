@@ -18,6 +18,13 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
+    /// The whole numbers.
+    pub(super) const WHOLE: Grid = Grid {
+        decimals: 0,
+        first: 0.0,
+        step: 1.0,
+    };
+
     /// The coarsest decimal grid that holds every value, if one of at most six decimals does.
     pub(super) fn fit(distinct: &[f64]) -> Option<Grid> {
         let largest = distinct.iter().fold(0.0_f64, |most, v| most.max(v.abs()));

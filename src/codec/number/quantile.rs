@@ -1,22 +1,74 @@
 //! Values to normal scores and back, by the empirical distribution.
 
-use super::ratio;
+use super::scale::ratio;
 use crate::codec::normal;
+use crate::distribution::NumericalDistribution;
 
 /// Knots kept of an empirical distribution.
 pub(super) const MOST_KNOTS: usize = 2_000;
 /// Standard errors by which a smoothed map may leave the empirical distribution.
 const TOLERANCE: f64 = 0.5;
 
-/// A monotone map between values and standard normal scores, through the empirical distribution function.
+/// Just below the logarithm of the largest float.
+const LARGEST_LOGARITHM: f64 = 709.78;
+
+/// In which unit values lie between the knots of a map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Unit {
+    /// Their own.
+    Plain,
+    /// Natural logarithms; values below the floor, which is above 0, count as the floor.
+    Logarithm { floor: f64 },
+    /// Their own, and none is below 0.
+    Count,
+}
+
+impl Unit {
+    /// The unit in which a distribution has its values, given those seen, in order.
+    pub(crate) fn for_values(seen: &[f64], distribution: NumericalDistribution) -> Unit {
+        let least = seen.iter().copied().find(|&value| value > 0.0);
+        match (distribution, least) {
+            (NumericalDistribution::Logarithmic, Some(least)) => Unit::Logarithm {
+                floor: (least / 2.0).max(f64::MIN_POSITIVE),
+            },
+            _ => Unit::Plain,
+        }
+    }
+
+    /// A value's place in this unit.
+    pub(crate) fn of(self, value: f64) -> f64 {
+        match self {
+            Unit::Plain | Unit::Count => value,
+            Unit::Logarithm { .. } if value.is_nan() => value,
+            Unit::Logarithm { floor } => value.max(floor).ln().min(LARGEST_LOGARITHM),
+        }
+    }
+
+    fn value(self, place: f64) -> f64 {
+        match self {
+            Unit::Plain | Unit::Count => place,
+            Unit::Logarithm { .. } => place.exp(),
+        }
+    }
+
+    fn least(self) -> f64 {
+        match self {
+            Unit::Plain => f64::MIN,
+            Unit::Logarithm { .. } | Unit::Count => 0.0,
+        }
+    }
+}
+
+/// A monotone map between values and standard normal scores, through a distribution function.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantileMap {
-    /// Increasing values.
+    /// Increasing places, in the map's unit.
     pub(crate) knots: Vec<f64>,
     /// The distribution function at each knot, increasing from 0 to 1.
     pub(crate) shares: Vec<f64>,
     /// Shares are kept this far from 0 and 1, so that scores stay finite.
     pub(crate) margin: f64,
+    pub(crate) unit: Unit,
 }
 
 /// Where the knots of a map lie between the distinct values of rounded data.
@@ -38,6 +90,7 @@ impl QuantileMap {
         resolution: f64,
         support: bool,
         placement: KnotPlacement,
+        unit: Unit,
     ) -> QuantileMap {
         let total: usize = counts.iter().sum();
         let n = total.max(1) as f64;
@@ -87,6 +140,9 @@ impl QuantileMap {
                 below += count;
             }
         }
+        for knot in &mut knots {
+            *knot = unit.of(*knot);
+        }
         let (mut knots, mut shares) = thin(knots, shares);
         if placement == KnotPlacement::Smoothed && !support {
             (knots, shares) = smooth(knots, shares, n);
@@ -95,17 +151,31 @@ impl QuantileMap {
             knots,
             shares,
             margin: (0.25 / n).min(0.01),
+            unit,
         }
     }
 
     /// The standard normal score of a value; values beyond the knots get the outermost scores.
     pub(crate) fn score(&self, value: f64) -> f64 {
-        let share = interpolate(value, &self.knots, &self.shares);
+        let share = interpolate(self.unit.of(value), &self.knots, &self.shares);
         normal::quantile(share.clamp(self.margin, 1.0 - self.margin))
+    }
+
+    /// Whether the value can come of a score, however far out.
+    pub(crate) fn holds(&self, value: f64) -> bool {
+        match self.unit {
+            Unit::Plain => true,
+            Unit::Count => value >= 0.0,
+            Unit::Logarithm { .. } => value > 0.0,
+        }
     }
 
     /// The value at a standard normal score; scores beyond the knots get the outermost values.
     pub(crate) fn value(&self, score: f64) -> f64 {
+        self.unit.value(self.place(score))
+    }
+
+    fn place(&self, score: f64) -> f64 {
         interpolate(normal::distribution(score), &self.shares, &self.knots)
     }
 
@@ -122,10 +192,11 @@ impl QuantileMap {
             return self.value(score);
         };
         let slope = ratio(
-            (self.value(end) - self.value(inwards)).abs(),
+            (self.place(end) - self.place(inwards)).abs(),
             (end - inwards).abs(),
         );
-        (self.value(end) + slope * (score - end)).clamp(f64::MIN, f64::MAX)
+        let place = self.place(end) + slope * (score - end);
+        self.unit.value(place).clamp(self.unit.least(), f64::MAX)
     }
 }
 

@@ -1,10 +1,14 @@
 use super::*;
 use crate::rng::{Purpose, Seed, uniform};
 
+mod distributions;
+
 const PLAIN: NumberOptions = NumberOptions {
     same_share: 0.0,
     placement: KnotPlacement::Midpoints,
     protection: Protection::OFF,
+    distribution: NumericalDistribution::Learned,
+    is_rounded: true,
 };
 
 /// One sequence a value, so that evidence counts as it does in a table of many sequences.
@@ -183,9 +187,8 @@ fn a_start_never_falls_where_none_was_seen() {
     let values: Vec<f64> = (0..41).chain(200..241).map(f64::from).collect();
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
-        protection: Protection::OFF,
-        same_share: 0.0,
         placement: KnotPlacement::Tight,
+        ..PLAIN
     };
     let codec = NumberCodec::fit(&values, &sequence, tight);
     let map = codec.continuous.as_ref().expect("continuous");
@@ -201,9 +204,8 @@ fn knots_never_go_down_where_two_floats_stand_for_one_grid_point() {
     values.push(0.1 + 0.2);
     let sequence: Vec<u32> = (0..).take(values.len()).collect();
     let tight = NumberOptions {
-        protection: Protection::OFF,
-        same_share: 0.0,
         placement: KnotPlacement::Tight,
+        ..PLAIN
     };
     let codec = NumberCodec::fit(&values, &sequence, tight);
     let map = codec.continuous.as_ref().expect("continuous");
@@ -307,7 +309,14 @@ fn a_constant_column_has_no_deviation_however_its_mean_is_rounded() {
 fn a_smoothed_map_drops_what_chance_put_there_and_keeps_steps_and_gaps() {
     let fit = |values: &[f64], placement| {
         let distinct = Distinct::count(values, &vec![0; values.len()]);
-        QuantileMap::fit(&distinct.values, &distinct.rows, 0.0, false, placement)
+        QuantileMap::fit(
+            &distinct.values,
+            &distinct.rows,
+            0.0,
+            false,
+            placement,
+            Unit::Plain,
+        )
     };
     // Two clouds far apart: a low-discrepancy sequence within each.
     let values: Vec<f64> = (1..=500)

@@ -1,112 +1,10 @@
-//! Small pictures as SVG. Colours are classes, so that light and dark are the style sheet's affair.
-
-use std::fmt::Write;
+//! Pictures of histograms, shares, correlations and scores as SVG, beside the lines that `charts` draws.
 
 use maud::{Markup, html};
 
+use crate::charts::{BOTTOM, HEIGHT, LEFT, Label, TOP, WIDTH, path, scale, short};
 use crate::evaluation::text::figure;
 use crate::evaluation::{CategoryShare, Histogram, HistogramSide};
-
-const WIDTH: f64 = 320.0;
-const HEIGHT: f64 = 150.0;
-const LEFT: f64 = 6.0;
-const TOP: f64 = 6.0;
-const BOTTOM: f64 = 20.0;
-
-/// A curve with its class, points in data units.
-pub(super) struct Curve {
-    pub(super) class: &'static str,
-    pub(super) points: Vec<(f64, f64)>,
-}
-
-/// How a place on an axis is written.
-pub(super) type Label<'a> = &'a dyn Fn(f64) -> String;
-
-/// Lines over one pair of axes.
-pub(super) struct Lines<'a> {
-    pub(super) title: String,
-    pub(super) curves: Vec<Curve>,
-    /// What must be seen of each axis, beside the points.
-    pub(super) x: Option<(f64, f64)>,
-    pub(super) y: Option<(f64, f64)>,
-    pub(super) x_label: Label<'a>,
-    pub(super) y_label: Label<'a>,
-}
-
-/// Smallest and largest, with room where they are one.
-fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values
-        .filter(|value| value.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-    if low > high {
-        return (0.0, 1.0);
-    }
-    if low == high {
-        let room = (low.abs() / 2.0).max(0.5);
-        return (low - room, high + room);
-    }
-    (low, high)
-}
-
-/// From a range of data to a range of the picture; halves, since a range may be wider than floats are.
-fn scale(value: f64, from: (f64, f64), to: (f64, f64)) -> f64 {
-    let share = (value / 2.0 - from.0 / 2.0) / (from.1 / 2.0 - from.0 / 2.0);
-    to.0 + share.clamp(0.0, 1.0) * (to.1 - to.0)
-}
-
-impl Lines<'_> {
-    pub(super) fn svg(&self) -> Markup {
-        let points = || {
-            self.curves
-                .iter()
-                .flat_map(|curve| curve.points.iter().copied())
-        };
-        let ends =
-            |range: Option<(f64, f64)>| range.into_iter().flat_map(|(low, high)| [low, high]);
-        let x = span(points().map(|point| point.0).chain(ends(self.x)));
-        let y = span(points().map(|point| point.1).chain(ends(self.y)));
-        let plot = (LEFT, WIDTH - LEFT);
-        let floor = HEIGHT - BOTTOM;
-        let place = |point: &(f64, f64)| {
-            (
-                scale(point.0, x, plot),
-                scale(point.1, y, (floor, TOP + 8.0)),
-            )
-        };
-        html! {
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {
-                title { (self.title) }
-                line.axis x1=(LEFT) x2=(WIDTH - LEFT) y1=(floor) y2=(floor) {}
-                @if y.0 < 0.0 && y.1 > 0.0 {
-                    line.rule x1=(LEFT) x2=(WIDTH - LEFT) y1=(scale(0.0, y, (floor, TOP + 8.0))) y2=(scale(0.0, y, (floor, TOP + 8.0))) {}
-                }
-                @for curve in &self.curves {
-                    @let places: Vec<(f64, f64)> = curve.points.iter().map(place).collect();
-                    @if places.len() == 1 {
-                        circle cx=(places[0].0) cy=(places[0].1) r="2.2" class=(curve.class.replace("line", "dot")) {}
-                    } @else {
-                        path class=(curve.class) d=(path(&places)) {}
-                    }
-                }
-                text x=(LEFT) y=(TOP + 5.0) { ((self.y_label)(y.1)) }
-                text x=(LEFT) y=(floor - 3.0) { ((self.y_label)(y.0)) }
-                text x=(LEFT) y=(HEIGHT - 5.0) { ((self.x_label)(x.0)) }
-                text x=(WIDTH - LEFT) y=(HEIGHT - 5.0) text-anchor="end" { ((self.x_label)(x.1)) }
-            }
-        }
-    }
-}
-
-fn path(places: &[(f64, f64)]) -> String {
-    let mut path = String::new();
-    for (at, (x, y)) in places.iter().enumerate() {
-        let command = if at == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{command}{x:.1} {y:.1}"); // a String takes everything
-    }
-    path
-}
 
 /// Real as an area, synthetic as a line over it, held out as a dashed line; heights are densities, so that bins of
 /// unequal width are fair.
@@ -202,16 +100,6 @@ pub(super) fn categories(title: &str, shares: &[CategoryShare]) -> Markup {
             }
         }
     }
-}
-
-/// The first letters of a name, so that pictures stay in their frame.
-pub(super) fn short(name: &str, letters: usize) -> String {
-    if name.chars().count() <= letters {
-        return name.to_owned();
-    }
-    let mut short: String = name.chars().take(letters.saturating_sub(1)).collect();
-    short.push('…');
-    short
 }
 
 /// A table of shades: the darker, the larger; each cell says its value when pointed at.

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::charts::{self, Curve, Lines, categories, heat, histogram, score_bar};
+use super::charts::{categories, heat, histogram, score_bar};
+use crate::charts::{Curve, Label, Lines, card, loss_cards};
 use crate::evaluation::text::{duration, figure, score, share};
 use crate::evaluation::{EvaluationReport, Histogram, Track, TrackColumn};
-use crate::report::{EpochLoss, Stage};
 
 /// Pictures shown at once; the rest is folded.
 const SHOWN: usize = 12;
@@ -29,16 +29,6 @@ fn cards(pictures: Vec<Markup>, class: &str, all: usize) -> Markup {
                 summary { (folded.len()) " more" @if all > MOST_PICTURES { ", of " (all) " in all" } }
                 div class=(format!("cards {class}")) { @for picture in folded { (picture) } }
             }
-        }
-    }
-}
-
-fn card(name: &str, value: &str, picture: &Markup, note: &str) -> Markup {
-    html! {
-        figure {
-            figcaption { span { (charts::short(name, 80)) } span.figure { (value) } }
-            (picture)
-            @if !note.is_empty() { p.note { (note) } }
         }
     }
 }
@@ -248,7 +238,7 @@ pub(super) fn pairs(report: &EvaluationReport) -> Markup {
 
 pub(super) fn sequences(report: &EvaluationReport) -> Markup {
     let lengths = &report.sequences.lengths;
-    let bins = |name: &str, value: Option<f64>, bins: &Option<Histogram>, label: charts::Label| {
+    let bins = |name: &str, value: Option<f64>, bins: &Option<Histogram>, label: Label| {
         bins.as_ref()
             .map(|bins| card(name, &score(value), &histogram(name, bins, label), ""))
     };
@@ -571,32 +561,5 @@ pub(super) fn privacy(report: &EvaluationReport) -> Markup {
 }
 
 pub(super) fn losses(report: &EvaluationReport) -> Markup {
-    let stages = [Stage::Context, Stage::Sequence];
-    let curves = |stage: Stage| -> Vec<Curve> {
-        let losses = || report.losses.iter().filter(move |loss| loss.stage == stage);
-        let curve = |class, value: fn(&EpochLoss) -> Option<f64>| Curve {
-            class,
-            points: losses()
-                .filter_map(|loss| Some((loss.epoch as f64, value(loss)?)))
-                .filter(|point| point.1.is_finite())
-                .collect(),
-        };
-        vec![
-            curve("real-line", |loss| Some(loss.training_nats)),
-            curve("synthetic-line", |loss| loss.validation_nats),
-        ]
-    };
-    if report.losses.is_empty() {
-        return html! {};
-    }
-    html! {
-        p { "Mean negative log-likelihood in nats by epoch, on the sequences learned from (the real colour) and held out for validation (the synthetic colour)." }
-        div class="cards wide" { @for stage in stages {
-            @let lines = Lines {
-                title: format!("Losses of the {stage} network"), curves: curves(stage), x: None, y: None,
-                x_label: &|value| figure(value, false), y_label: &|value| figure(value, false),
-            };
-            (card(&format!("{stage} network"), "", &lines.svg(), ""))
-        } }
-    }
+    loss_cards(&report.losses)
 }

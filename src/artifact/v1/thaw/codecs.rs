@@ -86,10 +86,28 @@ impl QuantileMapV1 {
             place,
             "its distribution has a share outside 0 to 1",
         )?;
+        let unit = match self.unit {
+            UnitV1::Plain => Unit::Plain,
+            UnitV1::Count => Unit::Count,
+            UnitV1::Logarithm { floor } => {
+                ensure(
+                    floor.is_normal() && floor > 0.0,
+                    place,
+                    "its logarithms have no smallest number",
+                )?;
+                ensure(
+                    self.knots.iter().all(|knot| knot.exp().is_finite()),
+                    place,
+                    "a logarithm is too large",
+                )?;
+                Unit::Logarithm { floor }
+            }
+        };
         Ok(QuantileMap {
             knots: self.knots.clone(),
             shares: self.shares.clone(),
             margin: self.margin,
+            unit,
         })
     }
 }
@@ -111,6 +129,23 @@ impl NumberCodecV1 {
         rising(&self.atoms, place)?;
         let grid = self.grid.as_ref();
         let grid = grid.map(|grid| grid.thaw(place)).transpose()?;
+        let ends: Vec<f64> = self
+            .bins
+            .iter()
+            .flat_map(|bin| [bin.low, bin.high])
+            .collect();
+        finite(&ends, place)?;
+        ensure(
+            ends.is_sorted(),
+            place,
+            "its bins are not in order, or overlap",
+        )?;
+        ensure(
+            self.bins.is_empty()
+                || (self.atoms.is_empty() && self.support.is_empty() && self.continuous.is_none()),
+            place,
+            "it has bins, and other classes for its values",
+        )?;
         let codec = NumberCodec {
             low: self.low,
             high: self.high,
@@ -124,6 +159,15 @@ impl NumberCodecV1 {
                 .as_ref()
                 .map(|map| map.thaw(place))
                 .transpose()?,
+            bins: self
+                .bins
+                .iter()
+                .map(|bin| Bin {
+                    low: bin.low,
+                    high: bin.high,
+                })
+                .collect(),
+            is_rounded: self.is_rounded,
         };
         ensure(codec.classes() > 0, place, "it has no class")?;
         Ok(codec)

@@ -384,13 +384,12 @@ fn warnings(
     layout: &Layout,
     value_protection: usize,
 ) -> Vec<String> {
-    let modelled = |sdtype: &SdType| !matches!(sdtype, SdType::Id { .. });
     let mut warnings: Vec<String> = schema
         .columns
         .iter()
         .zip(&table.columns)
         .filter_map(|(column, values)| match values {
-            Values::Labels { labels, .. } if modelled(&column.sdtype) && labels.len() > MANY_CATEGORIES => Some(format!(
+            Values::Labels { labels, .. } if !column.sdtype.is_made_up() && labels.len() > MANY_CATEGORIES => Some(format!(
                 "column `{}` has {} categories; each is learned apart, so rare ones are learned poorly: declare it numerical or id, or merge rare values, if that fits",
                 column.name,
                 labels.len()

@@ -34,7 +34,7 @@ pub use evaluation::{
 pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
 pub use likelihood::LogLikelihood;
-pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
+pub use metadata::{Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType};
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};

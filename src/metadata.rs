@@ -6,6 +6,7 @@ mod date_format;
 mod error;
 mod json;
 mod pattern;
+mod personal;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub(crate) use date_format::DateFormat;
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
+pub use personal::PersonalKind;
 
 /// What a column means, in SDV's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,9 +42,29 @@ pub enum SdType {
         /// numbering of the values seen.
         regex_format: Option<String>,
     },
+    /// Personal data, or what else is made up for its kind, such as a company's name.
+    Personal {
+        /// What the column holds.
+        kind: PersonalKind,
+        /// SDV's word: whether values are to be made up, never learned. With `false` the column is learned:
+        /// latitude and longitude as numerical, a date of birth as datetime, all else as categorical.
+        pii: bool,
+    },
 }
 
 impl SdType {
+    /// Personal data that is to be made up, never learned.
+    ///
+    /// ```
+    /// use parsynth::{PersonalKind, SdType};
+    /// let email = SdType::personal(PersonalKind::Email);
+    /// assert_eq!(email, SdType::Personal { kind: PersonalKind::Email, pii: true });
+    /// ```
+    #[must_use]
+    pub fn personal(kind: PersonalKind) -> SdType {
+        SdType::Personal { kind, pii: true }
+    }
+
     /// The word SDV's files use.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -51,6 +73,30 @@ impl SdType {
             SdType::Boolean => "boolean",
             SdType::Datetime { .. } => "datetime",
             SdType::Id { .. } => "id",
+            SdType::Personal { kind, .. } => kind.name(),
+        }
+    }
+
+    /// What a column is learned as: personal data that may be told is one of the learned sdtypes.
+    pub(crate) fn learned(self) -> SdType {
+        match self {
+            SdType::Personal { kind, pii: false } => match kind {
+                PersonalKind::Latitude | PersonalKind::Longitude => SdType::Numerical,
+                PersonalKind::DateOfBirth => SdType::Datetime { format: None },
+                _ => SdType::Categorical,
+            },
+            other => other,
+        }
+    }
+
+    /// Whether values are made up, never learned.
+    pub(crate) fn is_made_up(&self) -> bool {
+        match self {
+            SdType::Id { .. } => true,
+            SdType::Personal { pii, .. } => *pii,
+            SdType::Numerical | SdType::Categorical | SdType::Boolean | SdType::Datetime { .. } => {
+                false
+            }
         }
     }
 }
@@ -277,7 +323,12 @@ impl Metadata {
         if let Some(index) = self.sequence_index() {
             match self.sdtype(index) {
                 Some(SdType::Numerical | SdType::Datetime { .. }) | None => {}
-                Some(sdtype @ (SdType::Categorical | SdType::Boolean | SdType::Id { .. })) => {
+                Some(
+                    sdtype @ (SdType::Categorical
+                    | SdType::Boolean
+                    | SdType::Id { .. }
+                    | SdType::Personal { .. }),
+                ) => {
                     return Err(MetadataError::IndexSdType {
                         column: index.to_owned(),
                         sdtype: sdtype.name(),
@@ -324,7 +375,8 @@ fn check_formats(column: &Column) -> Result<(), MetadataError> {
         | SdType::Categorical
         | SdType::Boolean
         | SdType::Datetime { format: None }
-        | SdType::Id { regex_format: None } => {}
+        | SdType::Id { regex_format: None }
+        | SdType::Personal { .. } => {}
     }
     Ok(())
 }

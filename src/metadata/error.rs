@@ -79,21 +79,30 @@ pub enum MetadataError {
         /// What it is.
         found: &'static str,
     },
-    /// An sdtype that we do not know or do not support yet.
+    /// An sdtype that neither SDV nor we know.
     #[error(
-        "column `{column}`: sdtype `{sdtype}` is {}{}; supported are numerical, categorical, boolean, datetime, id",
-        if *.known { "not supported yet" } else { "unknown" },
+        "column `{column}`: sdtype `{sdtype}` is unknown{}; known are {known}",
         did_you_mean(.nearest.as_deref())
     )]
-    UnsupportedSdType {
+    UnknownSdType {
         /// The column.
         column: String,
         /// The sdtype found.
         sdtype: String,
-        /// Whether SDV knows it, for instance `email`.
-        known: bool,
-        /// A supported sdtype of nearly that name.
+        /// A known sdtype of nearly that name.
         nearest: Option<String>,
+        /// All known sdtypes.
+        known: String,
+    },
+    /// A column of an sdtype that is learned was called personal.
+    #[error(
+        "column `{column}`: `pii` is true, but values of sdtype {sdtype} are learned and come out; state its personal sdtype, for instance name, text or unknown, or set `pii` to false"
+    )]
+    PersonalButLearned {
+        /// The column.
+        column: String,
+        /// Its sdtype.
+        sdtype: String,
     },
     /// No column was stated.
     #[error("metadata has no columns; state at least one")]

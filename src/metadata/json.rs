@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{Column, Metadata, MetadataBuilder, MetadataError, SdType, nearest_name};
+use super::{Column, Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType, nearest_name};
 use unique::Unique;
 
 const VERSION: &str = "METADATA_SPEC_VERSION";
@@ -30,48 +30,7 @@ const COLUMN_FIELDS: [&str; 7] = [
     "order",
     "order_by",
 ];
-const SUPPORTED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
-/// Personal-data and other sdtypes of SDV, so that a known word is not called a mistake.
-const NOT_YET: [&str; 38] = [
-    "unknown",
-    "address",
-    "email",
-    "ipv4_address",
-    "ipv6_address",
-    "mac_address",
-    "name",
-    "phone_number",
-    "ssn",
-    "user_agent_string",
-    "iban",
-    "swift11",
-    "swift8",
-    "credit_card_number",
-    "vin",
-    "license_plate",
-    "latitude",
-    "longitude",
-    "first_name",
-    "last_name",
-    "street_address",
-    "secondary_address",
-    "city",
-    "state",
-    "state_abbr",
-    "administrative_unit",
-    "postcode",
-    "country",
-    "country_code",
-    "text",
-    "uuid",
-    "url",
-    "company",
-    "job",
-    "user_name",
-    "password",
-    "bban",
-    "date_of_birth",
-];
+const LEARNED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
 
 pub(super) fn read(text: &str) -> Result<Metadata, MetadataError> {
     // Some editors put a byte-order mark in front, which JSON does not allow.
@@ -187,6 +146,18 @@ fn read_column(
             return Err(field_type(field, place, wanted, value));
         }
     }
+    if let Some(kind) = PersonalKind::from_name(&sdtype) {
+        let pii = !matches!(fields.shift_remove("pii"), Some(Value::Bool(false)));
+        return Ok((SdType::Personal { kind, pii }, fields));
+    }
+    let is_learned = LEARNED.contains(&sdtype.as_str()) && sdtype != "id";
+    if is_learned && fields.get("pii") == Some(&Value::Bool(true)) {
+        // SDV refuses it too; to learn what is called personal would be worse.
+        return Err(MetadataError::PersonalButLearned {
+            column: column.to_owned(),
+            sdtype,
+        });
+    }
     let mut text = |field: &str| match fields.shift_remove(field) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -202,15 +173,21 @@ fn read_column(
             regex_format: text("regex_format"),
         },
         other => {
-            return Err(MetadataError::UnsupportedSdType {
-                column: column.to_owned(),
-                sdtype: other.to_owned(),
-                known: NOT_YET.contains(&other),
-                nearest: nearest_name(other, SUPPORTED.into_iter()),
-            });
+            return Err(unknown_sdtype(column, other));
         }
     };
     Ok((sdtype, fields))
+}
+
+fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
+    let personal = PersonalKind::ALL.map(PersonalKind::name);
+    let known: Vec<&str> = LEARNED.into_iter().chain(personal).collect();
+    MetadataError::UnknownSdType {
+        column: column.to_owned(),
+        sdtype: sdtype.to_owned(),
+        nearest: nearest_name(sdtype, known.iter().copied()),
+        known: known.join(", "),
+    }
 }
 
 /// The fields we carry must at least name columns that exist, or they would mislead the next reader.
@@ -299,6 +276,9 @@ fn write_column(column: &Column) -> Map<String, Value> {
             regex_format: Some(regex),
         } => {
             fields.insert("regex_format".to_owned(), regex.as_str().into());
+        }
+        SdType::Personal { pii, .. } => {
+            fields.insert("pii".to_owned(), (*pii).into());
         }
         SdType::Numerical
         | SdType::Categorical

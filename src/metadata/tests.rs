@@ -130,23 +130,61 @@ fn empty_metadata_is_refused() {
 }
 
 #[test]
-fn an_sdtype_of_another_world_is_named_with_those_supported() {
-    let message = refusal(r#""columns": {"e": {"sdtype": "email"}}"#);
-    assert!(
-        message.contains("column `e`") && message.contains("`email` is not supported yet"),
-        "{message}"
-    );
+fn an_unknown_sdtype_is_named_with_the_known_ones() {
     let message = refusal(r#""columns": {"e": {"sdtype": "numeric"}}"#);
     assert!(
-        message.contains("unknown; did you mean `numerical`?"),
+        message.contains("column `e`") && message.contains("unknown; did you mean `numerical`?"),
         "{message}"
     );
     assert!(
-        message.contains("numerical, categorical, boolean, datetime, id"),
+        message.contains("numerical, categorical, boolean, datetime, id, first_name"),
         "{message}"
     );
+    let message = refusal(r#""columns": {"e": {"sdtype": "e_mail", "pii": true}}"#);
+    assert!(message.contains("did you mean `email`?"), "{message}");
     assert!(refusal(r#""columns": {"e": {}}"#).contains("column `e` has no `sdtype`"));
     assert!(refusal(r#""columns": {"e": {"sdtype": 3}}"#).contains("must be text, found a number"));
+}
+
+#[test]
+fn every_personal_sdtype_is_read_and_written_with_its_pii() {
+    for kind in PersonalKind::ALL {
+        for (pii, field) in [
+            (true, ""),
+            (true, r#", "pii": true"#),
+            (false, r#", "pii": false"#),
+        ] {
+            let text = table(&format!(
+                r#""columns": {{"e": {{"sdtype": "{}"{field}}}}}"#,
+                kind.name()
+            ));
+            let metadata = Metadata::from_json(&text).unwrap();
+            assert_eq!(
+                metadata.sdtype("e"),
+                Some(&SdType::Personal { kind, pii }),
+                "{text}"
+            );
+            let written = metadata.to_json();
+            assert!(written.contains(&format!("\"pii\": {pii}")), "{written}");
+            assert_eq!(Metadata::from_json(&written).unwrap(), metadata);
+        }
+    }
+    let uuid = Metadata::from_json(&table(r#""columns": {"e": {"sdtype": "uuid"}}"#)).unwrap();
+    assert_eq!(
+        uuid.sdtype("e"),
+        Some(&SdType::personal(PersonalKind::Uuid))
+    );
+}
+
+#[test]
+fn a_learned_column_cannot_be_called_personal() {
+    let message = refusal(r#""columns": {"e": {"sdtype": "categorical", "pii": true}}"#);
+    assert!(
+        message.contains("column `e`") && message.contains("`pii` is true"),
+        "{message}"
+    );
+    let plain = table(r#""columns": {"e": {"sdtype": "categorical", "pii": false}}"#);
+    assert!(Metadata::from_json(&plain).is_ok());
 }
 
 #[test]

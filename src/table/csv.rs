@@ -7,7 +7,7 @@ use std::path::Path;
 use polars::prelude::{Column, DataFrame, NamedFrom, Series, StringChunked, StringChunkedBuilder};
 
 use super::TableError;
-use crate::metadata::{Metadata, SdType};
+use crate::metadata::{Metadata, PersonalKind, SdType};
 
 /// A file's cells, column by column, before they are understood.
 struct Cells {
@@ -72,7 +72,7 @@ pub(super) fn read(
             };
             understand(
                 text,
-                metadata.sdtype(name),
+                metadata.sdtype(name).cloned().map(SdType::learned).as_ref(),
                 metadata.sequence_key() == Some(name),
                 &place,
             )
@@ -257,6 +257,11 @@ fn understand(
         Some(SdType::Numerical) => numbers(&text, place)?,
         Some(SdType::Boolean) => truths(&text, place)?,
         Some(SdType::Datetime { format }) => dates(text, format.as_deref(), place)?,
+        Some(SdType::Personal { kind, .. }) => match kind {
+            PersonalKind::Latitude | PersonalKind::Longitude => numbers(&text, place)?,
+            PersonalKind::DateOfBirth => dates(text, None, place)?,
+            _ => text.into(),
+        },
         Some(SdType::Categorical | SdType::Id { .. }) | None => text.into(),
     };
     Ok(series.with_name(place.column.into()).into())

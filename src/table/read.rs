@@ -19,7 +19,9 @@ const DAY: i128 = 86_400_000_000_000;
 pub(super) fn is_number(sdtype: &SdType, role: Role) -> bool {
     match sdtype {
         SdType::Numerical | SdType::Datetime { .. } => role != Role::SequenceKey,
-        SdType::Categorical | SdType::Boolean | SdType::Id { .. } => false,
+        SdType::Categorical | SdType::Boolean | SdType::Id { .. } | SdType::Personal { .. } => {
+            false
+        }
     }
 }
 

@@ -175,10 +175,12 @@ pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool)
     let stated = metadata
         .sdtype(name)
         .cloned()
-        .unwrap_or(SdType::Categorical);
+        .unwrap_or(SdType::Categorical)
+        .learned();
     // A key names its sequence whatever it is called in the metadata: its values are made up, not learned.
     let sdtype = match stated {
         id @ SdType::Id { .. } => id,
+        SdType::Personal { .. } => SdType::Id { regex_format: None },
         _ if role == Role::SequenceKey => SdType::Id { regex_format: None },
         other => other,
     };
@@ -241,12 +243,16 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
         (SdType::Datetime { .. }, _) => Err(refuse(
             "wanted is Date, Datetime, String, or whole numbers with a datetime_format",
         )),
-        (SdType::Id { .. }, Storage::Enumeration(_)) => Err(refuse(
+        (SdType::Id { .. } | SdType::Personal { .. }, Storage::Enumeration(_)) => Err(refuse(
             "made-up ids are new values, which an Enum cannot take; cast the column to String",
         )),
-        (SdType::Id { .. }, Storage::Boolean | Storage::Date | Storage::Datetime { .. }) => Err(
-            refuse("ids are made up for text and numbers; cast the column to String"),
-        ),
+        (
+            SdType::Id { .. } | SdType::Personal { .. },
+            Storage::Boolean | Storage::Date | Storage::Datetime { .. },
+        ) => Err(refuse(
+            "ids are made up for text and numbers; cast the column to String",
+        )),
+        (SdType::Personal { .. }, storage) => Ok(storage),
         (SdType::Id { regex_format }, storage) => {
             check_pattern(regex_format.as_deref(), &storage, name)?;
             Ok(storage)

@@ -352,7 +352,7 @@ fn check_written(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
                 codes: (0..).take(labels.len()).collect(),
                 labels: labels.to_vec(),
             },
-            (None, SdType::Id { .. }) => Values::Labels {
+            (None, sdtype) if sdtype.is_made_up() => Values::Labels {
                 codes: Vec::new(),
                 labels: Vec::new(),
             },
@@ -387,7 +387,7 @@ fn thaw_identifiers(
             let Some(codec) = codec else { return Ok(None) };
             let place = format!("column `{}`", column.name);
             ensure(
-                matches!(column.sdtype, SdType::Id { .. }),
+                column.sdtype.is_made_up(),
                 &place,
                 "it has made-up values and is no id",
             )?;
@@ -486,7 +486,7 @@ impl LayoutV1 {
 
 /// The modelled columns are the schema's, in their order, with what index and length add.
 fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
-    let modelled = |column: &usize| !matches!(schema.columns[*column].sdtype, SdType::Id { .. });
+    let modelled = |column: &usize| !schema.columns[*column].sdtype.is_made_up();
     let columns = |all: Vec<usize>| all.into_iter().filter(modelled);
     let mut context: Vec<ContextSource> = columns(schema.context())
         .map(ContextSource::Column)
@@ -524,7 +524,9 @@ fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
 fn is_number(schema: &Schema, column: usize) -> bool {
     match schema.columns[column].sdtype {
         SdType::Numerical | SdType::Datetime { .. } => true,
-        SdType::Categorical | SdType::Boolean | SdType::Id { .. } => false,
+        SdType::Categorical | SdType::Boolean | SdType::Id { .. } | SdType::Personal { .. } => {
+            false
+        }
     }
 }
 

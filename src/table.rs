@@ -24,7 +24,7 @@ use crate::metadata::SdType;
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
-pub(crate) use schema::role_and_sdtype;
+pub(crate) use schema::{can_hold, role_and_sdtype};
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;
@@ -131,6 +131,8 @@ pub(crate) struct ColumnSchema {
     pub(crate) name: String,
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
+    /// Whether it is part of the sequence key: made up in that role, or drawn as a context column.
+    pub(crate) is_key: bool,
     pub(crate) storage: Storage,
     /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones. A column
     /// that spans 2^53 units or more (104 days of nanoseconds) is still rounded, by less than its 2^53rd part.

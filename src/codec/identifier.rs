@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use crate::metadata::{Pattern, UNCOUNTED};
 use crate::table::{Label, Storage};
-use shuffle::{Shuffle, hash_text, mix};
+pub(super) use shuffle::hash_text;
+use shuffle::{Shuffle, mix};
 
 /// Patterns of more texts than this give each number its own places to try; smaller ones are walked through
 /// from the start, which uses their last text too.

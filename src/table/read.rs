@@ -173,7 +173,10 @@ fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableErr
                 Label::Text(cell.to_owned())
             }))
         }
-        Storage::Date | Storage::Datetime { .. } => Ok(whole_labels(&read_dates(series, schema)?)),
+        Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. } => Ok(whole_labels(&read_dates(series, schema)?)),
         Storage::Boolean
         | Storage::Integer(_)
         | Storage::Float32
@@ -181,8 +184,6 @@ fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableErr
         | Storage::Text
         | Storage::Categorical
         | Storage::Enumeration(_)
-        | Storage::TextDate { .. }
-        | Storage::IntegerDate { .. }
         | Storage::Null => Err(changed(series, schema)),
     }
 }
@@ -301,7 +302,7 @@ impl From<TimeUnit> for TimeUnitName {
 
 impl Storage {
     /// Nanoseconds of one raw unit of a date column; `None` for other columns.
-    pub(super) fn unit_nanoseconds(&self) -> Option<i128> {
+    pub(crate) fn unit_nanoseconds(&self) -> Option<i128> {
         match self {
             Storage::Date => Some(DAY),
             Storage::Datetime { unit, .. } => Some(unit.nanoseconds()),

@@ -6,7 +6,7 @@ use polars::prelude::{Column, DataFrame, DataType};
 use super::cells;
 use super::read::{self, is_number};
 use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
-use crate::metadata::{Metadata, Pattern, SdType, nearest_name};
+use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
 
 const SUPPORTED_DTYPES: &str = "supported dtypes are Boolean, Int8 to Int64, UInt8 to UInt64, Float32, Float64, \
      String, Categorical, Enum, Date, Datetime";
@@ -52,9 +52,18 @@ impl Schema {
         }
     }
 
-    /// Position of the sequence key.
-    pub(crate) fn sequence_key(&self) -> Option<usize> {
-        self.positions(Role::SequenceKey).next()
+    /// Positions of the columns that together are the sequence key.
+    pub(crate) fn sequence_key(&self) -> Vec<usize> {
+        (0..self.columns.len())
+            .filter(|&position| self.columns[position].is_key)
+            .collect()
+    }
+
+    /// Names of the sequence key's columns, for messages.
+    pub(crate) fn key_names(&self) -> String {
+        let names = self.columns.iter().filter(|column| column.is_key);
+        let names: Vec<&str> = names.map(|column| column.name.as_str()).collect();
+        names.join("`, `")
     }
 
     /// Position of the sequence index.
@@ -120,7 +129,7 @@ fn check_context(metadata: &Metadata, context_columns: &[String]) -> Result<(), 
                 nearest: nearest_name(column, metadata.columns().map(|(name, _)| name)),
             });
         }
-        let other = if metadata.sequence_key() == Some(column) {
+        let other = if metadata.is_key(column) {
             Some(Role::SequenceKey)
         } else if metadata.sequence_index() == Some(column) {
             Some(Role::SequenceIndex)
@@ -153,6 +162,7 @@ fn fit_column(
         name: name.to_owned(),
         sdtype,
         role,
+        is_key: metadata.is_key(name),
         storage,
         base: 0,
         step: 1,
@@ -163,11 +173,11 @@ fn fit_column(
 
 /// The part a column plays, and what it means to us.
 pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool) -> (Role, SdType) {
-    let role = if metadata.sequence_key() == Some(name) {
+    let role = if metadata.is_made_up_key(name) {
         Role::SequenceKey
     } else if metadata.sequence_index() == Some(name) {
         Role::SequenceIndex
-    } else if is_context {
+    } else if is_context || metadata.is_key(name) {
         Role::Context
     } else {
         Role::Sequential
@@ -178,11 +188,10 @@ pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool)
         .unwrap_or(SdType::Categorical)
         .learned();
     // A key names its sequence whatever it is called in the metadata: its values are made up, not learned.
-    let sdtype = match stated {
-        id @ SdType::Id { .. } => id,
-        SdType::Personal { .. } => SdType::Id { regex_format: None },
-        _ if role == Role::SequenceKey => SdType::Id { regex_format: None },
-        other => other,
+    let sdtype = if role == Role::SequenceKey && !stated.is_made_up() {
+        SdType::Id { regex_format: None }
+    } else {
+        stated
     };
     (role, sdtype)
 }
@@ -244,20 +253,60 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
             "wanted is Date, Datetime, String, or whole numbers with a datetime_format",
         )),
         (SdType::Id { .. } | SdType::Personal { .. }, Storage::Enumeration(_)) => Err(refuse(
-            "made-up ids are new values, which an Enum cannot take; cast the column to String",
+            "made-up values are new, which an Enum cannot take; cast the column to String",
         )),
-        (
-            SdType::Id { .. } | SdType::Personal { .. },
-            Storage::Boolean | Storage::Date | Storage::Datetime { .. },
-        ) => Err(refuse(
-            "ids are made up for text and numbers; cast the column to String",
+        (SdType::Id { .. }, Storage::Boolean | Storage::Date | Storage::Datetime { .. }) => Err(
+            refuse("ids are made up for text and numbers; cast the column to String"),
+        ),
+        (SdType::Personal { kind, .. }, storage) if can_hold(*kind, &storage) => {
+            fit_personal(column, name, *kind, storage)
+        }
+        (SdType::Personal { .. }, _) => Err(refuse(
+            "its made-up values do not fit; cast the column to String",
         )),
-        (SdType::Personal { .. }, storage) => Ok(storage),
         (SdType::Id { regex_format }, storage) => {
             check_pattern(regex_format.as_deref(), &storage, name)?;
             Ok(storage)
         }
     }
+}
+
+/// Whether made-up values of a kind can be held so.
+pub(crate) fn can_hold(kind: PersonalKind, storage: &Storage) -> bool {
+    match storage {
+        Storage::Text | Storage::Categorical | Storage::Null => true,
+        Storage::Integer(_) | Storage::Float32 | Storage::Float64 => matches!(
+            kind,
+            PersonalKind::PhoneNumber
+                | PersonalKind::Postcode
+                | PersonalKind::Ssn
+                | PersonalKind::Bban
+                | PersonalKind::CreditCardNumber
+                | PersonalKind::Latitude
+                | PersonalKind::Longitude
+                | PersonalKind::Unknown
+        ),
+        Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. } => kind == PersonalKind::DateOfBirth,
+        Storage::Boolean | Storage::Enumeration(_) => false,
+    }
+}
+
+/// Text keeps the format that its dates have.
+fn fit_personal(
+    column: &Column,
+    name: &str,
+    kind: PersonalKind,
+    storage: Storage,
+) -> Result<Storage, TableError> {
+    if (kind, &storage) != (PersonalKind::DateOfBirth, &Storage::Text) {
+        return Ok(storage);
+    }
+    let text = cells::text(column.as_materialized_series())?;
+    let values: Vec<Option<&str>> = text.str()?.iter().collect();
+    learn_format(&values, None, name).map(|format| Storage::TextDate { format })
 }
 
 fn learn_format(

@@ -79,13 +79,7 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
             let text = date_texts(raw(), format, schema)?;
             Ok(Series::new(name, text))
         }
-        Storage::IntegerDate { format, integer } => {
-            let texts = date_texts(raw(), format, schema)?;
-            let wholes = texts
-                .into_iter()
-                .map(|text| text.and_then(|text| text.parse().ok()));
-            integers(name, wholes, *integer)
-        }
+        Storage::IntegerDate { format, integer } => date_digits(raw(), format, *integer, schema),
         // These hold numbers only where every cell was missing.
         Storage::Boolean
         | Storage::Text
@@ -186,6 +180,19 @@ fn date_texts(
     .collect()
 }
 
+fn date_digits(
+    raw: impl Iterator<Item = Option<i128>>,
+    format: &str,
+    integer: IntegerType,
+    schema: &ColumnSchema,
+) -> Result<Series, TableError> {
+    let texts = date_texts(raw, format, schema)?;
+    let wholes = texts
+        .into_iter()
+        .map(|text| text.and_then(|text| text.parse().ok()));
+    integers(schema.name.as_str().into(), wholes, integer)
+}
+
 fn write_labels(
     schema: &ColumnSchema,
     codes: &[u32],
@@ -226,10 +233,20 @@ fn write_labels(
             text.strict_cast(&schema.storage.dtype()?)
                 .map_err(|_| does_not_fit(schema))
         }
-        // These hold labels only where every cell was missing.
-        Storage::TextDate { .. } | Storage::IntegerDate { .. } | Storage::Null => Ok(
-            Series::full_null(name, codes.len(), &schema.storage.dtype()?),
-        ),
+        Storage::TextDate { format } => {
+            let cells = wholes(schema, codes, labels)?.into_iter();
+            Ok(Series::new(name, date_texts(cells, format, schema)?))
+        }
+        Storage::IntegerDate { format, integer } => {
+            let cells = wholes(schema, codes, labels)?.into_iter();
+            date_digits(cells, format, *integer, schema)
+        }
+        // It holds labels only where every cell was missing.
+        Storage::Null => Ok(Series::full_null(
+            name,
+            codes.len(),
+            &schema.storage.dtype()?,
+        )),
     }
 }
 

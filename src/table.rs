@@ -78,7 +78,7 @@ impl IntegerType {
     }
 }
 
-/// The unit of a date-time column.
+/// The unit of a date-time or duration column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeUnitName {
     Nanoseconds,
@@ -111,6 +111,9 @@ pub(crate) enum Storage {
     Datetime {
         unit: TimeUnitName,
         zone: Option<String>,
+    },
+    Duration {
+        unit: TimeUnitName,
     },
     /// Dates as text in a strftime format that gives the very text that was read.
     TextDate {

@@ -158,6 +158,9 @@ pub(super) enum StorageV1 {
         integer: IntegerTypeV1,
     },
     Null,
+    Duration {
+        unit: TimeUnitNameV1,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

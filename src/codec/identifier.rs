@@ -164,6 +164,7 @@ impl IdentifierCodec {
                 | Storage::Enumeration(_)
                 | Storage::Date
                 | Storage::Datetime { .. }
+                | Storage::Duration { .. }
                 | Storage::IntegerDate { .. } => Err(no_room(storage.name(), 0, numbers.end)),
             },
             IdentifierCodec::Pattern {
@@ -426,6 +427,7 @@ fn pattern_label(text: String, regex: &str, storage: &Storage) -> Result<Label, 
         | Storage::Enumeration(_)
         | Storage::Date
         | Storage::Datetime { .. }
+        | Storage::Duration { .. }
         | Storage::IntegerDate { .. } => Err(misfit()),
     }
 }

@@ -203,6 +203,7 @@ impl PersonalCodec {
             | Storage::Categorical
             | Storage::Boolean
             | Storage::Enumeration(_)
+            | Storage::Duration { .. }
             | Storage::Null => Label::Text(text::text(kind, locale, generator)),
         }
     }

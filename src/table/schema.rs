@@ -9,7 +9,7 @@ use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
 use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
 
 const SUPPORTED_DTYPES: &str = "supported dtypes are Boolean, Int8 to Int64, UInt8 to UInt64, Float32, Float64, \
-     String, Categorical, Enum, Date, Datetime";
+     String, Categorical, Enum, Date, Datetime, Duration";
 
 impl Schema {
     /// Matches a frame with its metadata; context columns are named in any order.
@@ -44,6 +44,8 @@ impl Schema {
         }
         match &column.storage {
             Storage::Date => Some(86_400.0),
+            // Time that passes has no calendar.
+            Storage::Duration { .. } => None,
             storage => match storage.unit_nanoseconds()? {
                 1 => Some(1e-9),
                 1_000 => Some(1e-6),
@@ -201,7 +203,7 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
         column: name.to_owned(),
         sdtype: sdtype.name(),
         dtype: column.dtype().to_string(),
-        remedy: SUPPORTED_DTYPES.to_owned(),
+        remedy: nearest_cast(column.dtype()),
     })?;
     if column.null_count() == column.len() {
         // Without a value there is nothing that the dtype could contradict.
@@ -216,7 +218,10 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
     match (sdtype, plain) {
         (
             SdType::Numerical,
-            storage @ (Storage::Integer(_) | Storage::Float32 | Storage::Float64),
+            storage @ (Storage::Integer(_)
+            | Storage::Float32
+            | Storage::Float64
+            | Storage::Duration { .. }),
         ) => Ok(storage),
         (SdType::Numerical, Storage::Date | Storage::Datetime { .. }) => {
             Err(refuse("state the column as datetime"))
@@ -249,15 +254,21 @@ fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, 
         (SdType::Datetime { format: None }, Storage::Integer(_)) => Err(refuse(
             "give its datetime_format, for instance %Y%m%d, or state it as numerical",
         )),
+        (SdType::Datetime { .. }, Storage::Duration { .. }) => {
+            Err(refuse("state the column as numerical"))
+        }
         (SdType::Datetime { .. }, _) => Err(refuse(
             "wanted is Date, Datetime, String, or whole numbers with a datetime_format",
         )),
         (SdType::Id { .. } | SdType::Personal { .. }, Storage::Enumeration(_)) => Err(refuse(
             "made-up values are new, which an Enum cannot take; cast the column to String",
         )),
-        (SdType::Id { .. }, Storage::Boolean | Storage::Date | Storage::Datetime { .. }) => Err(
-            refuse("ids are made up for text and numbers; cast the column to String"),
-        ),
+        (
+            SdType::Id { .. },
+            Storage::Boolean | Storage::Date | Storage::Datetime { .. } | Storage::Duration { .. },
+        ) => Err(refuse(
+            "ids are made up for text and numbers; cast the column to String",
+        )),
         (SdType::Personal { kind, .. }, storage) if can_hold(*kind, &storage) => {
             fit_personal(column, name, *kind, storage)
         }
@@ -290,7 +301,7 @@ pub(crate) fn can_hold(kind: PersonalKind, storage: &Storage) -> bool {
         | Storage::Datetime { .. }
         | Storage::TextDate { .. }
         | Storage::IntegerDate { .. } => kind == PersonalKind::DateOfBirth,
-        Storage::Boolean | Storage::Enumeration(_) => false,
+        Storage::Boolean | Storage::Enumeration(_) | Storage::Duration { .. } => false,
     }
 }
 
@@ -347,6 +358,26 @@ fn check_pattern(regex: Option<&str>, storage: &Storage, column: &str) -> Result
     })
 }
 
+/// What to cast a column of an unsupported dtype to.
+fn nearest_cast(dtype: &DataType) -> String {
+    let dtype = dtype.to_string();
+    let start = |start: &str| dtype.starts_with(start);
+    let cast = if start("time") {
+        "cast the column to Int64 (nanoseconds since midnight), or to Duration; "
+    } else if start("decimal") || start("f16") {
+        "cast the column to Float64; "
+    } else if start("i128") || start("u128") {
+        "cast the column to Int64, or to String where that is too small; "
+    } else if start("binary") {
+        "encode the column as String; "
+    } else if start("list") || start("array") || start("struct") {
+        "take the column apart into plain ones; "
+    } else {
+        ""
+    };
+    format!("{cast}{SUPPORTED_DTYPES}")
+}
+
 fn plain_storage(dtype: &DataType) -> Option<Storage> {
     if let Some(integer) = read::integer_type(dtype) {
         return Some(Storage::Integer(integer));
@@ -368,6 +399,9 @@ fn plain_storage(dtype: &DataType) -> Option<Storage> {
         DataType::Datetime(unit, zone) => Storage::Datetime {
             unit: TimeUnitName::from(*unit),
             zone: zone.as_ref().map(|zone| zone.to_string()),
+        },
+        DataType::Duration(unit) => Storage::Duration {
+            unit: TimeUnitName::from(*unit),
         },
         DataType::Null => Storage::Null,
         _ => return None,

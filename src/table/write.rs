@@ -75,6 +75,7 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
         }
         Storage::Date => dates(name, raw()),
         Storage::Datetime { unit, zone } => datetimes(name, raw(), *unit, zone.as_deref()),
+        Storage::Duration { .. } => durations(name, raw(), &schema.storage),
         Storage::TextDate { format } => {
             let text = date_texts(raw(), format, schema)?;
             Ok(Series::new(name, text))
@@ -151,6 +152,15 @@ fn datetimes(
     Ok(wide(name, cells).strict_cast(&dtype)?)
 }
 
+fn durations(
+    name: PlSmallStr,
+    cells: impl Iterator<Item = Option<i128>>,
+    storage: &Storage,
+) -> Result<Series, TableError> {
+    let cells = cells.map(|cell| cell.map(|cell| cell.clamp(i64::MIN.into(), i64::MAX.into())));
+    Ok(wide(name, cells).strict_cast(&storage.dtype()?)?)
+}
+
 /// The last moment of a unit that polars can show.
 fn showable(unit: TimeUnitName) -> i128 {
     (SHOWABLE_DAYS * DAY_NANOSECONDS / unit.nanoseconds()).min(i64::MAX.into())
@@ -211,6 +221,11 @@ fn write_labels(
             integers(name, wholes(schema, codes, labels)?.into_iter(), *integer)
         }
         Storage::Date => dates(name, wholes(schema, codes, labels)?.into_iter()),
+        Storage::Duration { .. } => durations(
+            name,
+            wholes(schema, codes, labels)?.into_iter(),
+            &schema.storage,
+        ),
         Storage::Datetime { unit, zone } => datetimes(
             name,
             wholes(schema, codes, labels)?.into_iter(),
@@ -291,12 +306,18 @@ fn does_not_fit(schema: &ColumnSchema) -> TableError {
 }
 
 fn datetime_dtype(unit: TimeUnitName, zone: Option<&str>) -> Result<DataType, TableError> {
-    let unit = match unit {
+    Ok(DataType::Datetime(
+        time_unit(unit),
+        TimeZone::opt_try_new(zone)?,
+    ))
+}
+
+fn time_unit(unit: TimeUnitName) -> TimeUnit {
+    match unit {
         TimeUnitName::Nanoseconds => TimeUnit::Nanoseconds,
         TimeUnitName::Microseconds => TimeUnit::Microseconds,
         TimeUnitName::Milliseconds => TimeUnit::Milliseconds,
-    };
-    Ok(DataType::Datetime(unit, TimeZone::opt_try_new(zone)?))
+    }
 }
 
 impl Storage {
@@ -306,6 +327,7 @@ impl Storage {
             Storage::Integer(integer) => Some(integer.range().1),
             Storage::Date => Some(SHOWABLE_DAYS),
             Storage::Datetime { unit, .. } => Some(showable(*unit)),
+            Storage::Duration { .. } => Some(i64::MAX.into()),
             Storage::TextDate { format } | Storage::IntegerDate { format, .. } => Some(
                 super::dates::LAST_TEXT_DAY * DAY_NANOSECONDS
                     / super::dates::format_unit(format).nanoseconds(),
@@ -343,6 +365,7 @@ impl Storage {
             ),
             Storage::Date => DataType::Date,
             Storage::Datetime { unit, zone } => datetime_dtype(*unit, zone.as_deref())?,
+            Storage::Duration { unit } => DataType::Duration(time_unit(*unit)),
             Storage::Null => DataType::Null,
         })
     }

@@ -114,6 +114,16 @@ impl From<IntegerType> for IntegerTypeV1 {
     }
 }
 
+impl From<TimeUnitName> for TimeUnitNameV1 {
+    fn from(unit: TimeUnitName) -> Self {
+        match unit {
+            TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
+            TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
+            TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
+        }
+    }
+}
+
 impl From<&Storage> for StorageV1 {
     fn from(storage: &Storage) -> Self {
         match storage {
@@ -127,12 +137,11 @@ impl From<&Storage> for StorageV1 {
                 StorageV1::Enumeration(categories.iter().map(Text::from).collect())
             }
             Storage::Date => StorageV1::Date,
+            Storage::Duration { unit } => StorageV1::Duration {
+                unit: (*unit).into(),
+            },
             Storage::Datetime { unit, zone } => StorageV1::Datetime {
-                unit: match unit {
-                    TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
-                    TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
-                    TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(Text::from),
             },
             Storage::TextDate { format } => StorageV1::TextDate {

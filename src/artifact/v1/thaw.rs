@@ -294,6 +294,16 @@ impl From<IntegerTypeV1> for IntegerType {
     }
 }
 
+impl From<TimeUnitNameV1> for TimeUnitName {
+    fn from(unit: TimeUnitNameV1) -> Self {
+        match unit {
+            TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
+            TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
+            TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
+        }
+    }
+}
+
 impl StorageV1 {
     fn thaw(&self, place: &str) -> Result<Storage, Flaw> {
         Ok(match self {
@@ -315,12 +325,11 @@ impl StorageV1 {
                 Storage::Enumeration(categories.iter().map(|text| text.0.clone()).collect())
             }
             StorageV1::Date => Storage::Date,
+            StorageV1::Duration { unit } => Storage::Duration {
+                unit: (*unit).into(),
+            },
             StorageV1::Datetime { unit, zone } => Storage::Datetime {
-                unit: match unit {
-                    TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
-                    TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
-                    TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(|zone| zone.0.clone()),
             },
             StorageV1::TextDate { format } => Storage::TextDate {

@@ -218,7 +218,7 @@ impl Decoding<'_> {
             .filter(|&&column| !is_given(column))
             .map(|&column| Some((column, self.personal[column].as_ref()?)))
             .collect();
-        let Some(codecs) = codecs else {
+        let Some(codecs) = codecs.filter(|codecs| !codecs.is_empty()) else {
             return Ok(Vec::new());
         };
         let mut seen: HashSet<(Vec<String>, Vec<u64>)> = HashSet::new();

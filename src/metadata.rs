@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 pub(crate) use date_format::DateFormat;
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
+use json::known_sdtypes;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
 pub use personal::PersonalKind;
 

@@ -24,7 +24,8 @@ fn laps(unit: TimeUnit, second: i64) -> DataFrame {
     let rows = thrice(20);
     let keys: Vec<String> = rows.iter().map(|s| format!("R{s}")).collect();
     let step = |row: usize| Some((row % 3 + 1) as i64 * 90 * second);
-    let effort = |row: usize| (row % 7 > 0).then(|| (row % 11) as i64 * 60 * second + second / 2);
+    let effort =
+        |row: usize| (!row.is_multiple_of(7)).then(|| (row % 11) as i64 * 60 * second + second / 2);
     DataFrame::new_infer_height(vec![
         Column::new("k".into(), keys),
         durations("t", (0..60).map(step).collect(), unit),

@@ -235,7 +235,7 @@ impl ParSynthesizerBuilder {
         report.fit_secs = started.elapsed().as_secs_f64();
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
-            personal: fit_personal(&schema, &table, &locales, seed),
+            personal: fit_personal(&self.metadata, &schema, &table, &locales, seed),
             metadata: self.metadata,
             schema,
             layout,
@@ -439,11 +439,13 @@ fn fit_identifiers(
 }
 
 fn fit_personal(
+    metadata: &Metadata,
     schema: &Schema,
     table: &SequenceTable,
     locales: &[Locale],
     seed: Seed,
 ) -> Vec<Option<PersonalCodec>> {
+    let unique = metadata.unique_columns();
     schema
         .columns
         .iter()
@@ -455,6 +457,7 @@ fn fit_personal(
                     labels,
                     offsets: &table.offsets,
                     storage: &column.storage,
+                    is_unique: unique.contains(&column.name.as_str()),
                 };
                 (!labels.is_empty())
                     .then(|| PersonalCodec::fit(*kind, cells, locales, seed.hash_key()))

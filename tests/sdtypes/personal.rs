@@ -477,3 +477,35 @@ fn a_table_of_one_sequence_without_key_works() {
     assert_eq!(distinct(&names).len(), 1);
     assert_ne!(names[0], "Ann Onym");
 }
+
+#[test]
+fn a_primary_key_of_personal_data_never_repeats() {
+    let metadata = Metadata::from_json(
+        r#"{"METADATA_SPEC_VERSION": "V1", "tables": {"t": {"columns": {
+            "k": {"sdtype": "id"},
+            "seat": {"sdtype": "state_abbr", "pii": true},
+            "v": {"sdtype": "numerical"}
+        }, "sequence_key": "k", "primary_key": "seat"}}}"#,
+    )
+    .unwrap();
+    let data = df!(
+        "k" => ["a", "a", "b", "b"],
+        "seat" => ["AL", "AK", "AZ", "AR"],
+        "v" => [1.0, 2.0, 3.0, 4.0],
+    )
+    .unwrap();
+    let synthesizer = untrained(&metadata).fit(&data).unwrap();
+    let seats = present(&sample(&synthesizer, 18), "seat");
+    assert_eq!(seats.len(), 36);
+    assert_eq!(distinct(&seats).len(), 36);
+    let error = synthesizer
+        .sample_with(&SampleOptions::sequences(50))
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("sdtype state_abbr has room for"),
+        "{error}"
+    );
+    let frame = synthesizer.continue_sequences(&data, 10).unwrap();
+    let seats = present(&frame, "seat");
+    assert_eq!(distinct(&seats).len(), seats.len());
+}

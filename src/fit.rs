@@ -167,7 +167,7 @@ impl ParSynthesizerBuilder {
     ///
     /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
     /// combination of common values may still come out, and so may numbers between the bounds that one sequence alone
-    /// had. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
+    /// had. Ids and personal data are made up and need none. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
     /// one. With [`enforce_min_max_values(false)`](Self::enforce_min_max_values) sampled values go on past the bounds,
     /// and gap after gap an index may pass the last it may tell; what lies there is made up, not learned.
     pub fn value_protection(mut self, sequences: usize) -> Self {

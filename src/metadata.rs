@@ -37,13 +37,24 @@ pub enum SdType {
         /// (`%f` is a fraction of six digits); not needed for columns that are dates already.
         format: Option<String>,
     },
-    /// A name for a sequence or a row; values are made up, never learned.
+    /// A name for a sequence or a row; values are made up, never learned, and differ within one call of sampling.
     Id {
         /// The regular expression that made-up values match; default: they continue the
         /// numbering of the values seen.
         regex_format: Option<String>,
     },
-    /// Personal data, or what else is made up for its kind, such as a company's name.
+    /// Personal data, or what else is made up by its kind, such as a company's name.
+    ///
+    /// None of the values in the data comes out, as long as the kind has others (all countries may be there), and a
+    /// model file does not hold them. Values are of [the locales](crate::ParSynthesizerBuilder::locales) chosen, or of
+    /// ranges that are never given out: mail of `example.com`, social security numbers of unused areas, IP addresses
+    /// kept for documentation, American and French phone numbers kept for fiction, codes of banks that are for tests.
+    /// For IBANs, cards, vehicles and other phone numbers there is no such range: their check digits are right, and
+    /// one may belong to someone. Columns are made up one by one, so first name and email address need not agree.
+    ///
+    /// A column that is constant in each sequence of the data stays so; otherwise each row has its own value. As many
+    /// are missing as were. Text and Categorical take all kinds; whole numbers and floats those that are digits or
+    /// degrees; dates, also as text, take a date of birth, which lies in the years 1930 to 2009.
     Personal {
         /// What the column holds.
         kind: PersonalKind,

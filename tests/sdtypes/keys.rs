@@ -265,7 +265,17 @@ fn a_report_counts_keys_by_all_their_columns() {
     let options = EvaluationOptions::new();
     let same = evaluate_with(&data, &data, None, &patient_metadata(), &options).unwrap();
     assert_eq!(same.privacy.reused_keys, Some(1.0));
-    // The clinic is compared as a context column is.
+    // The same numbers in another clinic are other patients.
+    let mut moved = data.clone();
+    let clinics = data.column("clinic").unwrap().str().unwrap().iter();
+    let clinics: Vec<String> = clinics
+        .map(|clinic| format!("{}2", clinic.unwrap()))
+        .collect();
+    moved
+        .with_column(Column::new("clinic".into(), clinics))
+        .unwrap();
+    let other = evaluate_with(&data, &moved, None, &patient_metadata(), &options).unwrap();
+    assert_eq!(other.privacy.reused_keys, Some(0.0));
     let synthesizer = untrained(&patient_metadata()).fit(&data).unwrap();
     let sampled = sample(&synthesizer, 24);
     let report = evaluate_with(&data, &sampled, None, &patient_metadata(), &options).unwrap();

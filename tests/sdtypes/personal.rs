@@ -111,13 +111,23 @@ fn personal_data_that_may_be_told_is_learned() {
             && cities.len() > 1,
         "{cities:?}"
     );
-    let points = df!("k" => ["a", "b", "c"], "x" => [48.1, 48.25, 48.75], "v" => [1.0; 3]).unwrap();
+    let seen: Vec<f64> = (0..60)
+        .map(|row| 48.0 + f64::from(row * row % 997) / 1000.0)
+        .collect();
+    let points = df!(
+        "k" => (0..60).map(|row| format!("K{row}")).collect::<Vec<_>>(),
+        "x" => &seen,
+        "v" => vec![1.0; 60],
+    )
+    .unwrap();
     let synthesizer = untrained(&stated(PersonalKind::Latitude))
         .fit(&points)
         .unwrap();
     let sampled = sample(&synthesizer, 50);
     let degrees = sampled.column("x").unwrap().f64().unwrap();
-    assert!(degrees.min().unwrap() >= 48.1 && degrees.max().unwrap() <= 48.75);
+    assert!(degrees.min().unwrap() >= 48.0 && degrees.max().unwrap() < 49.0);
+    // As a number, not as one of the numbers seen.
+    assert!(degrees.iter().flatten().any(|value| !seen.contains(&value)));
 }
 
 #[test]

@@ -232,10 +232,12 @@ impl ParSynthesizerBuilder {
             progress: self.progress.as_deref(),
         };
         let (model, mut report) = training.run()?;
+        let personal = fit_personal(&self.metadata, &schema, &table, &locales, seed);
+        report.warnings.extend(exhausted(&schema, &personal));
         report.fit_secs = started.elapsed().as_secs_f64();
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
-            personal: fit_personal(&self.metadata, &schema, &table, &locales, seed),
+            personal,
             metadata: self.metadata,
             schema,
             layout,
@@ -463,6 +465,21 @@ fn fit_personal(
                     .then(|| PersonalCodec::fit(*kind, cells, locales, seed.hash_key()))
             }
             _ => None,
+        })
+        .collect()
+}
+
+/// A line for each personal column of which the data has every value, so that they come out.
+fn exhausted(schema: &Schema, personal: &[Option<PersonalCodec>]) -> Vec<String> {
+    let columns = schema.columns.iter().zip(personal);
+    columns
+        .filter(|(_, codec)| codec.as_ref().is_some_and(|codec| codec.is_exhausted))
+        .map(|(column, _)| {
+            format!(
+                "column `{}` has every {} that can be made up in these locales, so they come out again: add a locale, or state it as unknown, if that is not wanted",
+                column.name,
+                column.sdtype.name()
+            )
         })
         .collect()
 }

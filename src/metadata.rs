@@ -21,6 +21,9 @@ use json::known_sdtypes;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
 pub use personal::PersonalKind;
 
+/// Columns of a sequence key.
+const MOST_KEY_COLUMNS: usize = 64;
+
 /// What a column means, in SDV's words.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -140,6 +143,8 @@ pub struct Metadata {
     table: String,
     columns: Vec<Column>,
     sequence_key: Vec<String>,
+    /// Whether a column of the sequence key is an id or personal data.
+    has_made_up_key: bool,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -236,9 +241,11 @@ impl Metadata {
     /// Whether a column is part of the sequence key and made up: ids and personal data always are, the others unless
     /// one of those tells sequences apart.
     pub(crate) fn is_made_up_key(&self, column: &str) -> bool {
-        let is_made_up = |name: &str| self.sdtype(name).is_some_and(SdType::is_made_up);
-        self.is_key(column)
-            && (is_made_up(column) || !self.sequence_key.iter().any(|key| is_made_up(key)))
+        self.is_key(column) && (!self.has_made_up_key || self.is_stated_made_up(column))
+    }
+
+    fn is_stated_made_up(&self, column: &str) -> bool {
+        self.sdtype(column).is_some_and(SdType::is_made_up)
     }
 
     /// The column that orders and spaces a sequence's rows; `None` when the input order does.
@@ -309,14 +316,17 @@ impl MetadataBuilder {
     /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role
     /// given to a column that does not exist or cannot play it, a format that is not valid.
     pub fn build(self) -> Result<Metadata, MetadataError> {
-        let metadata = Metadata {
+        let mut metadata = Metadata {
             table: self.table.unwrap_or_else(|| "table".to_owned()),
             columns: self.columns,
             sequence_key: self.sequence_key,
+            has_made_up_key: false,
             sequence_index: self.sequence_index,
             kept: self.kept,
         };
         metadata.check()?;
+        let mut keys = metadata.sequence_key.iter();
+        metadata.has_made_up_key = keys.any(|key| metadata.is_stated_made_up(key));
         Ok(metadata)
     }
 
@@ -346,6 +356,12 @@ impl Metadata {
     }
 
     fn check_roles(&self) -> Result<(), MetadataError> {
+        if self.sequence_key.len() > MOST_KEY_COLUMNS {
+            return Err(MetadataError::TooManyKeyColumns {
+                found: self.sequence_key.len(),
+                most: MOST_KEY_COLUMNS,
+            });
+        }
         let primary = self.kept.get("primary_key").and_then(Value::as_str);
         let keys = self
             .sequence_key

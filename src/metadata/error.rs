@@ -138,6 +138,14 @@ pub enum MetadataError {
         /// The column.
         column: String,
     },
+    /// More columns were listed in the sequence key than a key can have.
+    #[error("`sequence_key` lists {found} columns; it takes at most {most}")]
+    TooManyKeyColumns {
+        /// How many columns were listed.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// The sequence index is neither a number nor a date.
     #[error(
         "`sequence_index` column `{column}` has sdtype {sdtype}; it must be numerical or datetime"

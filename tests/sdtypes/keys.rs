@@ -5,7 +5,7 @@ use crate::common::{
 };
 use parsynth::{
     Error, EvaluationOptions, Metadata, MetadataError, ParSynthesizer, PersonalKind, SampleOptions,
-    SdType, TableError, evaluate_with,
+    SdType, TableError, evaluate_with, read_csv,
 };
 use polars::prelude::*;
 use std::collections::HashSet;
@@ -347,4 +347,52 @@ fn numbers_and_dates_may_be_parts_of_a_key() {
             .iter()
             .all(|ward| ["0.0", "0.5", "1.0", "1.5", "2.0"].contains(&ward.as_deref().unwrap()))
     );
+}
+
+#[test]
+fn a_context_column_that_varies_names_the_whole_key() {
+    let stated = metadata(
+        &["clinic", "patient"],
+        &[
+            ("clinic", SdType::Categorical),
+            ("patient", id()),
+            ("sex", SdType::Categorical),
+        ],
+    );
+    let data = df!(
+        "clinic" => ["a", "a", "b", "b"],
+        "patient" => [1_i64, 2, 1, 1],
+        "sex" => ["f", "m", "f", "m"],
+    )
+    .unwrap();
+    let error = untrained(&stated)
+        .context_columns(["sex"])
+        .fit(&data)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "context column `sex` is not constant in the sequence `b`, `1`: rows 2 and 3 differ"
+    );
+}
+
+#[test]
+fn a_csv_file_keeps_the_zeros_of_made_up_keys_and_reads_drawn_ones_as_stated() {
+    let stated = metadata(
+        &["ward", "code"],
+        &[
+            ("ward", SdType::Numerical),
+            ("code", id()),
+            ("v", SdType::Numerical),
+        ],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.csv");
+    std::fs::write(&path, "ward,code,v\n1,007,1\n2,007,2\n2,008,3\n").unwrap();
+    let data = read_csv(&path, &stated).unwrap();
+    assert_eq!(data.column("ward").unwrap().dtype(), &DataType::Int64);
+    assert_eq!(present(&data, "code"), ["007", "007", "008"]);
+    let synthesizer = untrained(&stated).fit(&data).unwrap();
+    let report = synthesizer.report();
+    assert_eq!(report.training_sequences + report.validation_sequences, 3);
+    assert_eq!(sample(&synthesizer, 5).schema(), data.schema());
 }

@@ -519,3 +519,30 @@ fn a_primary_key_of_personal_data_never_repeats() {
     let seats = present(&frame, "seat");
     assert_eq!(distinct(&seats).len(), seats.len());
 }
+
+#[test]
+fn a_column_that_has_every_value_of_its_kind_is_told_in_the_report() {
+    let stated = metadata(
+        &["k"],
+        &[("k", id()), ("x", personal(PersonalKind::StateAbbr))],
+    );
+    let first = df!("k" => ["a"], "x" => ["AL"]).unwrap();
+    let few = untrained(&stated).fit(&first).unwrap();
+    assert!(few.report().warnings.is_empty());
+    // All there are, found by asking for many.
+    let sampled = present(&sample(&few, 3000), "x");
+    let mut all: Vec<&str> = distinct(&sampled).into_iter().chain(["AL"]).collect();
+    all.sort_unstable();
+    let keys: Vec<String> = (0..all.len()).map(|row| format!("K{row}")).collect();
+    let data = df!("k" => keys, "x" => all).unwrap();
+    let synthesizer = untrained(&stated).fit(&data).unwrap();
+    let warnings = &synthesizer.report().warnings;
+    assert!(
+        warnings.len() == 1
+            && warnings[0].contains("column `x`")
+            && warnings[0].contains("state_abbr"),
+        "{warnings:?}"
+    );
+    let other = untrained(&stated).locales(["en_US", "de_DE"]);
+    assert!(other.fit(&data).unwrap().report().warnings.is_empty());
+}

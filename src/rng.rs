@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     PersonalValue,
     /// The locale of made-up values.
     PersonalLocale,
+    /// Which made-up cells are missing.
+    MadeUpMissing,
 }
 
 /// A seed from which every stream is derived.

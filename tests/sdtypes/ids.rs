@@ -122,7 +122,7 @@ fn missing_ids_keep_their_share_and_a_constant_id_stays_constant() {
     let rows = thrice(100);
     let data = df!(
         "k" => rows.iter().map(|s| format!("K{s:03}")).collect::<Vec<_>>(),
-        "device" => rows.iter().map(|s| (s % 5 != 0).then(|| *s as i64)).collect::<Vec<_>>(),
+        "device" => rows.iter().map(|s| (s % 5 != 0).then_some(*s as i64)).collect::<Vec<_>>(),
         "ticket" => (0..300).map(|row| (row % 4 != 0).then(|| format!("T{row:03}"))).collect::<Vec<_>>(),
     )
     .unwrap();

@@ -276,6 +276,10 @@ fn every_dtype_that_can_hold_the_values_comes_back() {
             ),
         ),
         (
+            PersonalKind::PhoneNumber,
+            Column::new("x".into(), [491_512_345.0, 493_012_345.0, 49_123.0]),
+        ),
+        (
             PersonalKind::Latitude,
             Column::new("x".into(), [48.1_f32, 52.5, 50.9]),
         ),

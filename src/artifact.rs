@@ -45,6 +45,8 @@
 //! text, text               versions of parsynth and of libtorch that fitted
 //! text                     constraints, as JSON
 //! list of what each learned   nothing, combinations of classes, followers of classes, or how totals begin
+//! list of personal codecs  by column: none, or locales, keyed hashes and what numbers looked like
+//! list of spreads          by column: whether a made-up one is constant in each sequence, share of missing cells
 //! ```
 //!
 //! A changed field makes a format 2 and a function from 1 to 2; the structs of format 1 stay as they are.
@@ -53,6 +55,8 @@ mod header;
 mod v1;
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::codec::personal::PersonalCodec;
+use crate::codec::spread::Spread;
 use crate::constraint::Rules;
 use crate::health::Versions;
 use crate::info::Provenance;
@@ -241,6 +245,10 @@ pub(crate) struct Artifact {
     /// By schema column.
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
     pub(crate) rules: Rules,
+    /// By schema column.
+    pub(crate) personal: Vec<Option<PersonalCodec>>,
+    /// By schema column.
+    pub(crate) spreads: Vec<Spread>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
     pub(crate) sizes: Sizes,

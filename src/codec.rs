@@ -4,3 +4,5 @@ pub(crate) mod calendar;
 pub(crate) mod identifier;
 mod normal;
 pub(crate) mod number;
+pub(crate) mod personal;
+pub(crate) mod spread;

@@ -1,11 +1,14 @@
 //! Puts sampled sequences back into a table's columns.
 //! In: [`SampledSequences`] in order and what was given. Out: [`Values`] of every schema column, row after row.
 
+mod made_up;
+
 use crate::codec::identifier::{IdentifierCodec, IdentifierError};
+use crate::codec::personal::PersonalCodec;
+use crate::codec::spread::Spread;
 use crate::layout::{ContextKind, ContextSource, Layout, RowKind, RowSource};
 use crate::sample::{Decided, SampledSequences};
-use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
-use std::ops::Range;
+use crate::table::{Role, Schema, SequenceTable, Values};
 
 /// Identifier values a user gave, one a sequence, by schema column.
 pub(crate) type GivenIdentifiers = Vec<(usize, Values)>;
@@ -16,6 +19,10 @@ pub(crate) struct Decoding<'a> {
     pub(crate) layout: &'a Layout,
     /// By schema column; none for columns that are no identifiers or were missing in every row.
     pub(crate) identifiers: &'a [Option<IdentifierCodec>],
+    /// By schema column; none for columns that are not personal or were missing in every row.
+    pub(crate) personal: &'a [Option<PersonalCodec>],
+    /// By schema column, of those that are made up.
+    pub(crate) spreads: &'a [Spread],
     pub(crate) given: &'a GivenIdentifiers,
     pub(crate) seed: u64,
 }
@@ -28,7 +35,7 @@ impl Decoding<'_> {
         &self,
         sampled: &SampledSequences,
     ) -> Result<Vec<Values>, IdentifierError> {
-        let rows = sampled.lengths.iter().sum::<usize>() as u64;
+        let keys = self.personal_keys(sampled)?;
         let columns = self
             .schema
             .columns
@@ -50,9 +57,13 @@ impl Decoding<'_> {
                 match column_schema.role {
                     Role::SequenceIndex => Ok(self.index_values(&sampled.index)),
                     Role::SequenceKey | Role::Context => {
-                        self.identifiers_per_sequence(column, sampled)
+                        let mut keys = keys.iter();
+                        match keys.find(|(key, _)| *key == column) {
+                            Some((_, values)) => Ok(repeated(values, &sampled.lengths)),
+                            None => self.per_sequence(column, sampled),
+                        }
                     }
-                    Role::Sequential => self.identifiers(column, 0..rows),
+                    Role::Sequential => self.per_row(column, sampled),
                 }
             });
         columns.collect()
@@ -66,7 +77,6 @@ impl Decoding<'_> {
         sampled: &SampledSequences,
         history: &SequenceTable,
     ) -> Result<Vec<(usize, Values)>, IdentifierError> {
-        let rows = sampled.lengths.iter().sum::<usize>() as u64;
         let mut columns = Vec::new();
         for (column, column_schema) in self.schema.columns.iter().enumerate() {
             let layout_column = self
@@ -80,9 +90,7 @@ impl Decoding<'_> {
                 (Role::Sequential, Some(position)) => {
                     self.row_values(position, &sampled.rows[position])
                 }
-                (Role::Sequential, None) => {
-                    self.identifiers_besides(column, rows, &history.columns[column])?
-                }
+                (Role::Sequential, None) => self.made_up_after(column, sampled, history)?,
             };
             columns.push((column, values));
         }
@@ -128,96 +136,16 @@ impl Decoding<'_> {
             None => index.to_vec(),
         })
     }
-
-    fn identifiers_per_sequence(
-        &self,
-        column: usize,
-        sampled: &SampledSequences,
-    ) -> Result<Values, IdentifierError> {
-        if let Some((_, Values::Labels { codes, labels })) =
-            self.given.iter().find(|(given, _)| *given == column)
-        {
-            return Ok(Values::Labels {
-                codes: repeat(codes.iter().copied(), &sampled.lengths),
-                labels: labels.clone(),
-            });
-        }
-        match self.identifiers(column, 0..sampled.lengths.len() as u64)? {
-            Values::Labels { codes, labels } => Ok(Values::Labels {
-                codes: repeat(codes.into_iter(), &sampled.lengths),
-                labels,
-            }),
-            Values::Numbers(numbers) => Ok(Values::Numbers(repeat(
-                numbers.into_iter(),
-                &sampled.lengths,
-            ))),
-        }
-    }
-
-    fn identifiers(&self, column: usize, numbers: Range<u64>) -> Result<Values, IdentifierError> {
-        let count = usize::try_from(numbers.end - numbers.start).unwrap_or(0);
-        let Some(codec) = &self.identifiers[column] else {
-            return Ok(Values::Labels {
-                codes: vec![MISSING_CODE; count],
-                labels: Vec::new(),
-            });
-        };
-        let storage = &self.schema.columns[column].storage;
-        // Each column has numbers of its own under one seed.
-        let labels = codec.generate(numbers, self.seed ^ ((column as u64) << 48), storage)?;
-        Ok(one_each(labels))
-    }
-
-    /// New identifiers that are not among given ones, which may have been made up by this very model.
-    fn identifiers_besides(
-        &self,
-        column: usize,
-        count: u64,
-        given: &Values,
-    ) -> Result<Values, IdentifierError> {
-        let (Values::Labels { labels: given, .. }, Some(_)) = (given, &self.identifiers[column])
-        else {
-            return self.identifiers(column, 0..count);
-        };
-        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
-        let mut labels = without(self.identifiers(column, 0..count)?, given);
-        if labels.len() < wanted {
-            // Each given one can be met once at most.
-            let most = count.saturating_add(given.len() as u64);
-            let made = match self.identifiers(column, 0..most) {
-                Err(IdentifierError::Capacity { available, .. }) => {
-                    self.identifiers(column, 0..u64::try_from(available).unwrap_or(most))?
-                }
-                made => made?,
-            };
-            labels = without(made, given);
-        }
-        if labels.len() < wanted {
-            return Err(IdentifierError::Capacity {
-                origin: format!("column `{}`", self.schema.columns[column].name),
-                available: labels.len() as u128,
-                wanted: count,
-            });
-        }
-        labels.truncate(wanted);
-        Ok(one_each(labels))
-    }
 }
 
-/// A column of these labels, one a row.
-fn one_each(labels: Vec<Label>) -> Values {
-    let codes = (0..u32::try_from(labels.len()).unwrap_or(MISSING_CODE)).collect();
-    Values::Labels { codes, labels }
-}
-
-/// The labels without those of a sorted list.
-fn without(values: Values, given: &[Label]) -> Vec<Label> {
+/// One value a sequence as one a row.
+fn repeated(values: &Values, lengths: &[usize]) -> Values {
     match values {
-        Values::Labels { mut labels, .. } => {
-            labels.retain(|label| given.binary_search(label).is_err());
-            labels
-        }
-        Values::Numbers(_) => Vec::new(),
+        Values::Labels { codes, labels } => Values::Labels {
+            codes: repeat(codes.iter().copied(), lengths),
+            labels: labels.clone(),
+        },
+        Values::Numbers(numbers) => Values::Numbers(repeat(numbers.iter().copied(), lengths)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::codec::personal::{Locale, PersonalCodec};
+use crate::codec::spread::Spread;
 use crate::constraint::{Constraint, Rules, input_depths, reference_pairs};
 use crate::distribution::NumericalDistribution;
 use crate::encode::encode;
@@ -8,15 +10,17 @@ use crate::error::Result;
 use crate::health::Versions;
 use crate::info::{Provenance, now};
 use crate::layout::{Layout, NumberChoice, ReferencePair, subtract};
-use crate::metadata::{Metadata, SdType};
+use crate::metadata::{Metadata, SdType, did_you_mean, nearest_name};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
-use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions};
+use crate::params::{
+    FitOptions, LARGE_HIDDEN_SIZE, OptionError, SMALL_TABLE_ROWS, ValidFitOptions,
+};
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
-use crate::table::{Role, Schema, SequenceTable, Values};
+use crate::table::{Schema, SequenceTable, Values};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
 use crate::train::{Outcome, Split, TrainError, Trainer};
 use polars::frame::DataFrame;
@@ -43,6 +47,7 @@ pub struct ParSynthesizerBuilder {
     metadata: Metadata,
     context_columns: Vec<String>,
     constraints: Vec<Constraint>,
+    locales: Vec<String>,
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
@@ -55,6 +60,7 @@ impl std::fmt::Debug for ParSynthesizerBuilder {
         f.debug_struct("ParSynthesizerBuilder")
             .field("context_columns", &self.context_columns)
             .field("constraints", &self.constraints)
+            .field("locales", &self.locales)
             .field("options", &self.options)
             .field("device", &self.device)
             .finish_non_exhaustive()
@@ -68,6 +74,7 @@ impl ParSynthesizerBuilder {
             metadata,
             context_columns: Vec::new(),
             constraints: Vec::new(),
+            locales: vec![Locale::EnUs.name().to_owned()],
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
@@ -89,6 +96,15 @@ impl ParSynthesizerBuilder {
     /// are saved with the model.
     pub fn constraints(mut self, constraints: impl IntoIterator<Item = Constraint>) -> Self {
         self.constraints.extend(constraints);
+        self
+    }
+
+    /// Languages and countries of made-up names, addresses and the like, at least one of `ar_SA`, `cy_GB`, `de_DE`,
+    /// `en_US`, `fa_IR`, `fr_FR`, `it_IT`, `ja_JP`, `nl_NL`, `pt_BR`, `pt_PT`, `tr_TR`, `zh_CN`, `zh_TW`; default
+    /// `en_US`. Of several each sequence (or row, where values change within sequences) draws one, for all its
+    /// columns. What the crate `fake` does not know of a locale is American.
+    pub fn locales<S: Into<String>>(mut self, locales: impl IntoIterator<Item = S>) -> Self {
+        self.locales = locales.into_iter().map(Into::into).collect();
         self
     }
 
@@ -222,7 +238,7 @@ impl ParSynthesizerBuilder {
     ///
     /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
     /// combination of common values may still come out, and so may numbers between the bounds that one sequence alone
-    /// had. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
+    /// had. Ids and personal data are made up and need none. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
     /// one. With [`enforce_min_max_values(false)`](Self::enforce_min_max_values) sampled values go on past the bounds,
     /// and gap after gap an index may pass the last it may tell; what lies there is made up, not learned.
     pub fn value_protection(mut self, sequences: usize) -> Self {
@@ -275,6 +291,7 @@ impl ParSynthesizerBuilder {
         let started = Instant::now();
         let is_size_given = self.options.hidden_size.is_some();
         let mut options = self.options.check()?;
+        let locales = checked_locales(&self.locales)?;
         usable(self.device)?;
         let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
         let mut table = SequenceTable::from_frame(data, &schema)?;
@@ -303,12 +320,16 @@ impl ParSynthesizerBuilder {
             progress: progress.as_deref(),
         };
         let (model, mut report) = training.run()?;
+        let personal = fit_personal(&self.metadata, &schema, &table, &locales, seed);
+        report.warnings.extend(exhausted(&schema, &personal));
         report.fit_secs = started.elapsed().as_secs_f64();
         if self.is_verbose {
             verbose::summary(&report);
         }
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
+            personal,
+            spreads: fit_spreads(&self.metadata, &schema, &table),
             metadata: self.metadata,
             schema,
             layout,
@@ -519,13 +540,12 @@ fn warnings(
     layout: &Layout,
     value_protection: usize,
 ) -> Vec<String> {
-    let modelled = |sdtype: &SdType| !matches!(sdtype, SdType::Id { .. });
     let mut warnings: Vec<String> = schema
         .columns
         .iter()
         .zip(&table.columns)
         .filter_map(|(column, values)| match values {
-            Values::Labels { labels, .. } if modelled(&column.sdtype) && labels.len() > MANY_CATEGORIES => Some(format!(
+            Values::Labels { labels, .. } if !column.sdtype.is_made_up() && labels.len() > MANY_CATEGORIES => Some(format!(
                 "column `{}` has {} categories; each is learned apart, so rare ones are learned poorly: declare it numerical or id, or merge rare values, if that fits",
                 column.name,
                 labels.len()
@@ -547,18 +567,101 @@ fn fit_identifiers(
         .iter()
         .zip(&table.columns)
         .map(|(column, values)| match (values, &column.sdtype) {
-            // The sequence key may be declared with any sdtype and is made up like an id.
-            (Values::Labels { labels, .. }, sdtype)
-                if column.role == Role::SequenceKey || matches!(sdtype, SdType::Id { .. }) =>
-            {
-                let regex_format = match sdtype {
-                    SdType::Id { regex_format } => regex_format.as_deref(),
-                    _ => None,
-                };
+            (Values::Labels { labels, .. }, SdType::Id { regex_format }) => {
+                let regex_format = regex_format.as_deref();
                 let hash_key = seed.hash_key();
                 (!labels.is_empty()).then(|| IdentifierCodec::fit(labels, regex_format, hash_key))
             }
             _ => None,
         })
         .collect()
+}
+
+fn fit_personal(
+    metadata: &Metadata,
+    schema: &Schema,
+    table: &SequenceTable,
+    locales: &[Locale],
+    seed: Seed,
+) -> Vec<Option<PersonalCodec>> {
+    let unique = metadata.unique_columns();
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .map(|(column, values)| match (values, &column.sdtype) {
+            (Values::Labels { labels, .. }, SdType::Personal { kind, .. }) => {
+                let is_unique = unique.contains(&column.name.as_str());
+                let hash_key = seed.hash_key();
+                (!labels.is_empty()).then(|| {
+                    let storage = &column.storage;
+                    PersonalCodec::fit(*kind, labels, storage, is_unique, locales, hash_key)
+                })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn fit_spreads(metadata: &Metadata, schema: &Schema, table: &SequenceTable) -> Vec<Spread> {
+    let unique = metadata.unique_columns();
+    let has_long = table.lengths().iter().any(|&length| length > 1);
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .map(|(column, values)| match (values, &column.sdtype) {
+            (Values::Labels { codes, .. }, SdType::Id { .. } | SdType::Personal { .. }) => {
+                let is_id = matches!(column.sdtype, SdType::Id { .. });
+                let may_be_constant = !unique.contains(&column.name.as_str())
+                    // Sequences of one row do not tell; ids of rows are the rule, names of rows are not.
+                    && (has_long || !is_id);
+                Spread::fit(codes, &table.offsets, may_be_constant)
+            }
+            _ => Spread::FULL,
+        })
+        .collect()
+}
+
+/// A line for each personal column of which the data has every value, so that they come out.
+fn exhausted(schema: &Schema, personal: &[Option<PersonalCodec>]) -> Vec<String> {
+    let columns = schema.columns.iter().zip(personal);
+    columns
+        .filter(|(_, codec)| codec.as_ref().is_some_and(|codec| codec.is_exhausted))
+        .map(|(column, _)| {
+            format!(
+                "column `{}` has every {} that can be made up in these locales, so they come out again: add a locale, or state it as unknown, if that is not wanted",
+                column.name,
+                column.sdtype.name()
+            )
+        })
+        .collect()
+}
+
+fn checked_locales(names: &[String]) -> std::result::Result<Vec<Locale>, OptionError> {
+    let known = || Locale::ALL.iter().map(|locale| locale.name());
+    let wrong = |found: String, nearest: Option<String>| OptionError {
+        option: "locales",
+        found,
+        wanted: format!(
+            "one or more of {}{}",
+            known().collect::<Vec<_>>().join(", "),
+            did_you_mean(nearest.as_deref())
+        ),
+    };
+    if names.is_empty() {
+        return Err(wrong("empty".to_owned(), None));
+    }
+    let check = |name: &String| {
+        Locale::from_name(name)
+            .ok_or_else(|| wrong(format!("`{name}`"), nearest_name(name, known())))
+    };
+    let mut locales = Vec::new();
+    for locale in names.iter().map(check) {
+        let locale = locale?;
+        if !locales.contains(&locale) {
+            locales.push(locale);
+        }
+    }
+    Ok(locales)
 }

@@ -42,7 +42,7 @@ pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
 pub use info::{FitParameters, SynthesizerInfo};
 pub use likelihood::LogLikelihood;
-pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
+pub use metadata::{Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType};
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};

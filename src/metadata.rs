@@ -7,6 +7,7 @@ mod error;
 mod json;
 mod parent;
 mod pattern;
+mod personal;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,12 @@ use serde_json::{Map, Value};
 pub(crate) use date_format::DateFormat;
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
+use json::known_sdtypes;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
+pub use personal::PersonalKind;
+
+/// Columns of a sequence key.
+const MOST_KEY_COLUMNS: usize = 64;
 
 /// What a column means, in SDV's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,15 +41,47 @@ pub enum SdType {
         /// (`%f` is a fraction of six digits); not needed for columns that are dates already.
         format: Option<String>,
     },
-    /// A name for a sequence or a row; values are made up, never learned.
+    /// A name for a sequence or a row; values are made up, never learned, and differ within one call of sampling. A
+    /// column that is constant in each sequence of the data stays so, and as many cells are missing as were.
     Id {
         /// The regular expression that made-up values match; default: they continue the
         /// numbering of the values seen.
         regex_format: Option<String>,
     },
+    /// Personal data, or what else is made up by its kind, such as a company's name.
+    ///
+    /// None of the values in the data comes out, as long as the kind has others (all countries may be there), and a
+    /// model file does not hold them. Values are of [the locales](crate::ParSynthesizerBuilder::locales) chosen, or of
+    /// ranges that are never given out: mail of `example.com`, social security numbers of unused areas, IP addresses
+    /// kept for documentation, American and French phone numbers kept for fiction, codes of banks that are for tests.
+    /// For IBANs, cards, vehicles and other phone numbers there is no such range: their check digits are right, and
+    /// one may belong to someone. Columns are made up one by one, so first name and email address need not agree.
+    ///
+    /// A column that is constant in each sequence of the data stays so; otherwise each row has its own value. As many
+    /// are missing as were. Text and Categorical take all kinds; whole numbers and floats those that are digits or
+    /// degrees; dates, also as text, take a date of birth, which lies in the years 1930 to 2009.
+    Personal {
+        /// What the column holds.
+        kind: PersonalKind,
+        /// SDV's word: whether values are to be made up, never learned. With `false` the column is learned:
+        /// latitude and longitude as numerical, a date of birth as datetime, all else as categorical.
+        pii: bool,
+    },
 }
 
 impl SdType {
+    /// Personal data that is to be made up, never learned.
+    ///
+    /// ```
+    /// use parsynth::{PersonalKind, SdType};
+    /// let email = SdType::personal(PersonalKind::Email);
+    /// assert_eq!(email, SdType::Personal { kind: PersonalKind::Email, pii: true });
+    /// ```
+    #[must_use]
+    pub fn personal(kind: PersonalKind) -> SdType {
+        SdType::Personal { kind, pii: true }
+    }
+
     /// The word SDV's files use.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -52,6 +90,30 @@ impl SdType {
             SdType::Boolean => "boolean",
             SdType::Datetime { .. } => "datetime",
             SdType::Id { .. } => "id",
+            SdType::Personal { kind, .. } => kind.name(),
+        }
+    }
+
+    /// What a column is learned as: personal data that may be told is one of the learned sdtypes.
+    pub(crate) fn learned(self) -> SdType {
+        match self {
+            SdType::Personal { kind, pii: false } => match kind {
+                PersonalKind::Latitude | PersonalKind::Longitude => SdType::Numerical,
+                PersonalKind::DateOfBirth => SdType::Datetime { format: None },
+                _ => SdType::Categorical,
+            },
+            other => other,
+        }
+    }
+
+    /// Whether values are made up, never learned.
+    pub(crate) fn is_made_up(&self) -> bool {
+        match self {
+            SdType::Id { .. } => true,
+            SdType::Personal { pii, .. } => *pii,
+            SdType::Numerical | SdType::Categorical | SdType::Boolean | SdType::Datetime { .. } => {
+                false
+            }
         }
     }
 }
@@ -82,7 +144,9 @@ struct Column {
 pub struct Metadata {
     table: String,
     columns: Vec<Column>,
-    sequence_key: Option<String>,
+    sequence_key: Vec<String>,
+    /// Whether a column of the sequence key is an id or personal data.
+    has_made_up_key: bool,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -166,9 +230,24 @@ impl Metadata {
         primary
     }
 
-    /// The column that says whose row it is; `None` when the table is one sequence.
-    pub fn sequence_key(&self) -> Option<&str> {
-        self.sequence_key.as_deref()
+    /// The columns that together say whose row it is; none when the table is one sequence.
+    pub fn sequence_key(&self) -> &[String] {
+        &self.sequence_key
+    }
+
+    /// Whether a column is part of the sequence key.
+    pub(crate) fn is_key(&self, column: &str) -> bool {
+        self.sequence_key.iter().any(|key| key == column)
+    }
+
+    /// Whether a column is part of the sequence key and made up: ids and personal data always are, the others unless
+    /// one of those tells sequences apart.
+    pub(crate) fn is_made_up_key(&self, column: &str) -> bool {
+        self.is_key(column) && (!self.has_made_up_key || self.is_stated_made_up(column))
+    }
+
+    fn is_stated_made_up(&self, column: &str) -> bool {
+        self.sdtype(column).is_some_and(SdType::is_made_up)
     }
 
     /// The column that orders and spaces a sequence's rows; `None` when the input order does.
@@ -182,7 +261,7 @@ impl Metadata {
 pub struct MetadataBuilder {
     table: Option<String>,
     columns: Vec<Column>,
-    sequence_key: Option<String>,
+    sequence_key: Vec<String>,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -196,8 +275,33 @@ impl MetadataBuilder {
 
     /// Names the sequence key; default: none, the whole table is one sequence.
     #[must_use]
-    pub fn sequence_key(mut self, column: impl Into<String>) -> Self {
-        self.sequence_key = Some(column.into());
+    pub fn sequence_key(self, column: impl Into<String>) -> Self {
+        self.sequence_key_columns([column])
+    }
+
+    /// Names a sequence key of several columns: a sequence is the rows that agree in all of them.
+    ///
+    /// Sampled sequences differ in at least one of them. Ids and personal data are made up; other columns are drawn
+    /// as context columns are, and may be given as those, if an id or personal data stands beside them. If none does,
+    /// all are made up, each as an id.
+    ///
+    /// ```
+    /// use parsynth::{Metadata, SdType};
+    /// let metadata = Metadata::builder()
+    ///     .column("clinic", SdType::Categorical)
+    ///     .column("patient", SdType::Id { regex_format: None })
+    ///     .column("weight", SdType::Numerical)
+    ///     .sequence_key_columns(["clinic", "patient"])
+    ///     .build()?;
+    /// assert_eq!(metadata.sequence_key(), ["clinic", "patient"]);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    #[must_use]
+    pub fn sequence_key_columns<S: Into<String>>(
+        mut self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.sequence_key = columns.into_iter().map(Into::into).collect();
         self
     }
 
@@ -214,14 +318,17 @@ impl MetadataBuilder {
     /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role
     /// given to a column that does not exist or cannot play it, a format that is not valid.
     pub fn build(self) -> Result<Metadata, MetadataError> {
-        let metadata = Metadata {
+        let mut metadata = Metadata {
             table: self.table.unwrap_or_else(|| "table".to_owned()),
             columns: self.columns,
             sequence_key: self.sequence_key,
+            has_made_up_key: false,
             sequence_index: self.sequence_index,
             kept: self.kept,
         };
         metadata.check()?;
+        let mut keys = metadata.sequence_key.iter();
+        metadata.has_made_up_key = keys.any(|key| metadata.is_stated_made_up(key));
         Ok(metadata)
     }
 
@@ -251,34 +358,54 @@ impl Metadata {
     }
 
     fn check_roles(&self) -> Result<(), MetadataError> {
+        if self.sequence_key.len() > MOST_KEY_COLUMNS {
+            return Err(MetadataError::TooManyKeyColumns {
+                found: self.sequence_key.len(),
+                most: MOST_KEY_COLUMNS,
+            });
+        }
         let primary = self.kept.get("primary_key").and_then(Value::as_str);
-        let roles = [
-            ("sequence_key", self.sequence_key()),
+        let keys = self
+            .sequence_key
+            .iter()
+            .map(|key| ("sequence_key", key.as_str()));
+        let others = [
             ("sequence_index", self.sequence_index()),
             ("primary_key", primary),
         ];
-        for (role, column) in roles {
-            if let Some(column) = column {
-                self.check_is_column(role, column)?;
-            }
+        let others = others
+            .into_iter()
+            .filter_map(|(role, column)| Some((role, column?)));
+        let roles: Vec<(&'static str, &str)> = keys.chain(others).collect();
+        for (role, column) in &roles {
+            self.check_is_column(role, column)?;
         }
         for (position, (second, column)) in roles.iter().enumerate() {
             for (first, earlier) in &roles[..position] {
-                if let (Some(column), Some(earlier)) = (column, earlier)
-                    && column == earlier
-                {
-                    return Err(MetadataError::TwoRoles {
-                        column: (*column).to_owned(),
+                if column != earlier {
+                    continue;
+                }
+                let column = (*column).to_owned();
+                return Err(if first == second {
+                    MetadataError::RepeatedKeyColumn { column }
+                } else {
+                    MetadataError::TwoRoles {
+                        column,
                         first,
                         second,
-                    });
-                }
+                    }
+                });
             }
         }
         if let Some(index) = self.sequence_index() {
             match self.sdtype(index) {
                 Some(SdType::Numerical | SdType::Datetime { .. }) | None => {}
-                Some(sdtype @ (SdType::Categorical | SdType::Boolean | SdType::Id { .. })) => {
+                Some(
+                    sdtype @ (SdType::Categorical
+                    | SdType::Boolean
+                    | SdType::Id { .. }
+                    | SdType::Personal { .. }),
+                ) => {
                     return Err(MetadataError::IndexSdType {
                         column: index.to_owned(),
                         sdtype: sdtype.name(),
@@ -325,7 +452,8 @@ fn check_formats(column: &Column) -> Result<(), MetadataError> {
         | SdType::Categorical
         | SdType::Boolean
         | SdType::Datetime { format: None }
-        | SdType::Id { regex_format: None } => {}
+        | SdType::Id { regex_format: None }
+        | SdType::Personal { .. } => {}
     }
     Ok(())
 }

@@ -31,6 +31,12 @@ pub(crate) enum Purpose {
     EvaluationFolds,
     /// The seeds with which refused sequences are drawn again.
     Rejection,
+    /// Made-up values of a personal column.
+    PersonalValue,
+    /// The locale of made-up values.
+    PersonalLocale,
+    /// Which made-up cells are missing.
+    MadeUpMissing,
 }
 
 /// A seed from which every stream is derived.

@@ -28,7 +28,7 @@ pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
 pub(crate) use measure::Measure;
 pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};
-pub(crate) use schema::role_and_sdtype;
+pub(crate) use schema::{can_hold, role_and_sdtype};
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;
@@ -82,7 +82,7 @@ impl IntegerType {
     }
 }
 
-/// The unit of a date-time column.
+/// The unit of a date-time or duration column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeUnitName {
     Nanoseconds,
@@ -116,6 +116,9 @@ pub(crate) enum Storage {
         unit: TimeUnitName,
         zone: Option<String>,
     },
+    Duration {
+        unit: TimeUnitName,
+    },
     /// Dates as text in a strftime format that gives the very text that was read.
     TextDate {
         format: String,
@@ -135,6 +138,8 @@ pub(crate) struct ColumnSchema {
     pub(crate) name: String,
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
+    /// Whether it is part of the sequence key: made up in that role, or drawn as a context column.
+    pub(crate) is_key: bool,
     pub(crate) storage: Storage,
     /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones. A column
     /// that spans 2^53 units or more (104 days of nanoseconds) is still rounded, by less than its 2^53rd part.

@@ -22,7 +22,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("protection", &[], &[]),
     (
         "codec",
-        &["distribution", "metadata", "protection", "table"],
+        &["distribution", "metadata", "protection", "rng", "table"],
         &[],
     ),
     (

@@ -8,6 +8,8 @@ use super::{Artifact, Flaw};
 use crate::codec::calendar::{Cycle, IndexCodec, MonthGrid, TimeUnit};
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::number::{Bin, Grid, NumberCodec, NumberScale, QuantileMap, Unit};
+use crate::codec::personal::{Locale, PersonalCodec};
+use crate::codec::spread::Spread;
 use crate::constraint::{Combinations, Constraint, Learned, Rules, Transitions};
 use crate::distribution::NumericalDistribution;
 use crate::health::Versions;
@@ -93,6 +95,8 @@ pub(super) struct ArtifactV1 {
     pub(super) sizes: SizesV1,
     pub(super) context: Vec<TensorV1>,
     pub(super) sequence: Vec<TensorV1>,
+    pub(super) personal: Vec<Option<PersonalCodecV1>>,
+    pub(super) spreads: Vec<SpreadV1>,
     pub(super) provenance: ProvenanceV1,
     pub(super) constraints: Text,
     pub(super) learned: Vec<LearnedV1>,
@@ -178,6 +182,9 @@ pub(super) enum StorageV1 {
         integer: IntegerTypeV1,
     },
     Null,
+    Duration {
+        unit: TimeUnitNameV1,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -368,6 +375,24 @@ pub(super) enum IdentifierCodecV1 {
         taken: Vec<u64>,
         hash_key: u64,
     },
+}
+
+/// Its kind is in the metadata.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct PersonalCodecV1 {
+    pub(super) locales: Vec<Text>,
+    pub(super) taken: Vec<u64>,
+    pub(super) hash_key: u64,
+    pub(super) is_exhausted: bool,
+    pub(super) is_unique: bool,
+    pub(super) digits: (u32, u32),
+    pub(super) decimals: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SpreadV1 {
+    pub(super) is_constant: bool,
+    pub(super) missing_share: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -123,13 +123,13 @@ fn column_validity(
             let score = tally().and_then(|tally| adherence_of(&tally));
             vec![validity("CategoryAdherence", score)]
         }
-        SdType::Id { .. } if unique.contains(&column.name.as_str()) => {
+        SdType::Id { .. } | SdType::Personal { .. } if unique.contains(&column.name.as_str()) => {
             vec![validity(
                 "KeyUniqueness",
                 tally().and_then(|tally| uniqueness(&tally)),
             )]
         }
-        SdType::Id { .. } => Vec::new(),
+        SdType::Id { .. } | SdType::Personal { .. } => Vec::new(),
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) fn choices(
 fn check_column(column: &ColumnSchema) -> Result<(), DistributionError> {
     let found = match (column.role, &column.sdtype) {
         (Role::SequenceKey, _) => "the sequence key".to_owned(),
+        _ if column.is_key => "a part of the sequence key".to_owned(),
         (Role::SequenceIndex, _) => "the sequence index".to_owned(),
         (Role::Context | Role::Sequential, SdType::Numerical) => return Ok(()),
         (Role::Context | Role::Sequential, sdtype) => format!("of sdtype {}", sdtype.name()),

@@ -9,7 +9,6 @@ use crate::codec::number::{
     KnotPlacement, NumberCodec, NumberOptions, NumberScale, Unit, mean_and_deviation,
 };
 use crate::distribution::NumericalDistribution;
-use crate::metadata::SdType;
 use crate::protection::Protection;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
 use std::borrow::Cow;
@@ -87,7 +86,7 @@ impl Layout {
         let mut context: Vec<ContextColumn> = schema
             .context()
             .into_iter()
-            .filter(|&column| !is_identifier(schema, column))
+            .filter(|&column| !schema.columns[column].sdtype.is_made_up())
             .map(|column| fit_context_column(table, column, protection, choices[column]))
             .collect();
         let mut rows = Vec::new();
@@ -114,7 +113,7 @@ impl Layout {
             schema
                 .sequential()
                 .into_iter()
-                .filter(|&column| !is_identifier(schema, column))
+                .filter(|&column| !schema.columns[column].sdtype.is_made_up())
                 .map(|column| RowColumn {
                     source: RowSource::Column(column),
                     reference: None,
@@ -151,10 +150,6 @@ impl Layout {
             longest,
         }
     }
-}
-
-fn is_identifier(schema: &Schema, column: usize) -> bool {
-    matches!(schema.columns[column].sdtype, SdType::Id { .. })
 }
 
 fn first_rows(values: &[f64], table: &SequenceTable) -> Vec<f64> {

@@ -79,21 +79,29 @@ pub enum MetadataError {
         /// What it is.
         found: &'static str,
     },
-    /// An sdtype that we do not know or do not support yet.
+    /// An sdtype that neither SDV nor we know.
     #[error(
-        "column `{column}`: sdtype `{sdtype}` is {}{}; supported are numerical, categorical, boolean, datetime, id",
-        if *.known { "not supported yet" } else { "unknown" },
-        did_you_mean(.nearest.as_deref())
+        "column `{column}`: sdtype `{sdtype}` is unknown{}; known are {}",
+        did_you_mean(.nearest.as_deref()),
+        super::known_sdtypes().join(", ")
     )]
-    UnsupportedSdType {
+    UnknownSdType {
         /// The column.
         column: String,
         /// The sdtype found.
         sdtype: String,
-        /// Whether SDV knows it, for instance `email`.
-        known: bool,
-        /// A supported sdtype of nearly that name.
+        /// A known sdtype of nearly that name.
         nearest: Option<String>,
+    },
+    /// A column of an sdtype that is learned was called personal.
+    #[error(
+        "column `{column}`: `pii` is true, but values of sdtype {sdtype} are learned and come out; state its personal sdtype, for instance name, text or unknown, or set `pii` to false"
+    )]
+    PersonalButLearned {
+        /// The column.
+        column: String,
+        /// Its sdtype.
+        sdtype: String,
     },
     /// No column was stated.
     #[error("metadata has no columns; state at least one")]
@@ -124,13 +132,19 @@ pub enum MetadataError {
         /// The other role.
         second: &'static str,
     },
-    /// Several columns were given as sequence key.
-    #[error(
-        "`sequence_key` lists {found} columns; it takes one key column only, so join them into one column first"
-    )]
-    CompositeKey {
+    /// A column was listed twice in the sequence key.
+    #[error("`sequence_key` lists column `{column}` twice; list each once")]
+    RepeatedKeyColumn {
+        /// The column.
+        column: String,
+    },
+    /// More columns were listed in the sequence key than a key can have.
+    #[error("`sequence_key` lists {found} columns; it takes at most {most}")]
+    TooManyKeyColumns {
         /// How many columns were listed.
         found: usize,
+        /// How many there may be.
+        most: usize,
     },
     /// The sequence index is neither a number nor a date.
     #[error(

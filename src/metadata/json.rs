@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{Column, Metadata, MetadataBuilder, MetadataError, SdType, nearest_name};
+use super::{Column, Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType, nearest_name};
 use unique::Unique;
 
 const VERSION: &str = "METADATA_SPEC_VERSION";
@@ -30,48 +30,7 @@ const COLUMN_FIELDS: [&str; 7] = [
     "order",
     "order_by",
 ];
-const SUPPORTED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
-/// Personal-data and other sdtypes of SDV, so that a known word is not called a mistake.
-const NOT_YET: [&str; 38] = [
-    "unknown",
-    "address",
-    "email",
-    "ipv4_address",
-    "ipv6_address",
-    "mac_address",
-    "name",
-    "phone_number",
-    "ssn",
-    "user_agent_string",
-    "iban",
-    "swift11",
-    "swift8",
-    "credit_card_number",
-    "vin",
-    "license_plate",
-    "latitude",
-    "longitude",
-    "first_name",
-    "last_name",
-    "street_address",
-    "secondary_address",
-    "city",
-    "state",
-    "state_abbr",
-    "administrative_unit",
-    "postcode",
-    "country",
-    "country_code",
-    "text",
-    "uuid",
-    "url",
-    "company",
-    "job",
-    "user_name",
-    "password",
-    "bban",
-    "date_of_birth",
-];
+const LEARNED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
 
 pub(super) fn read(text: &str) -> Result<Metadata, MetadataError> {
     // Some editors put a byte-order mark in front, which JSON does not allow.
@@ -146,12 +105,8 @@ fn read_table(name: &str, mut table: Map<String, Value>) -> Result<Metadata, Met
         .ok_or_else(|| missing("columns", &place))?;
     let mut builder = MetadataBuilder {
         table: Some(name.to_owned()),
-        sequence_key: column_name(table.shift_remove("sequence_key"), "sequence_key", &place)?,
-        sequence_index: column_name(
-            table.shift_remove("sequence_index"),
-            "sequence_index",
-            &place,
-        )?,
+        sequence_key: key_columns(table.shift_remove("sequence_key"), &place)?,
+        sequence_index: index_column(table.shift_remove("sequence_index"), &place)?,
         ..MetadataBuilder::default()
     };
     for (column, fields) in object(columns, "columns", &place)? {
@@ -187,6 +142,18 @@ fn read_column(
             return Err(field_type(field, place, wanted, value));
         }
     }
+    if let Some(kind) = PersonalKind::from_name(&sdtype) {
+        let pii = !matches!(fields.shift_remove("pii"), Some(Value::Bool(false)));
+        return Ok((SdType::Personal { kind, pii }, fields));
+    }
+    let is_learned = LEARNED.contains(&sdtype.as_str()) && sdtype != "id";
+    if is_learned && fields.get("pii") == Some(&Value::Bool(true)) {
+        // SDV refuses it too; to learn what is called personal would be worse.
+        return Err(MetadataError::PersonalButLearned {
+            column: column.to_owned(),
+            sdtype,
+        });
+    }
     let mut text = |field: &str| match fields.shift_remove(field) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -202,15 +169,24 @@ fn read_column(
             regex_format: text("regex_format"),
         },
         other => {
-            return Err(MetadataError::UnsupportedSdType {
-                column: column.to_owned(),
-                sdtype: other.to_owned(),
-                known: NOT_YET.contains(&other),
-                nearest: nearest_name(other, SUPPORTED.into_iter()),
-            });
+            return Err(unknown_sdtype(column, other));
         }
     };
     Ok((sdtype, fields))
+}
+
+/// All words for an sdtype.
+pub(super) fn known_sdtypes() -> Vec<&'static str> {
+    let personal = PersonalKind::ALL.map(PersonalKind::name);
+    LEARNED.into_iter().chain(personal).collect()
+}
+
+fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
+    MetadataError::UnknownSdType {
+        column: column.to_owned(),
+        sdtype: sdtype.to_owned(),
+        nearest: nearest_name(sdtype, known_sdtypes().into_iter()),
+    }
 }
 
 /// The fields we carry must at least name columns that exist, or they would mislead the next reader.
@@ -273,8 +249,14 @@ pub(super) fn write(metadata: &Metadata) -> String {
         .collect();
     let mut table = Map::new();
     table.insert("columns".to_owned(), Value::Object(columns));
-    if let Some(key) = metadata.sequence_key() {
-        table.insert("sequence_key".to_owned(), key.into());
+    match metadata.sequence_key() {
+        [] => {}
+        [key] => {
+            table.insert("sequence_key".to_owned(), key.as_str().into());
+        }
+        keys => {
+            table.insert("sequence_key".to_owned(), keys.into());
+        }
     }
     if let Some(index) = metadata.sequence_index() {
         table.insert("sequence_index".to_owned(), index.into());
@@ -299,6 +281,9 @@ fn write_column(column: &Column) -> Map<String, Value> {
             regex_format: Some(regex),
         } => {
             fields.insert("regex_format".to_owned(), regex.as_str().into());
+        }
+        SdType::Personal { pii, .. } => {
+            fields.insert("pii".to_owned(), (*pii).into());
         }
         SdType::Numerical
         | SdType::Categorical
@@ -326,18 +311,28 @@ pub(super) fn write_file(metadata: &Metadata, path: &Path) -> std::io::Result<()
     Ok(())
 }
 
-fn column_name(
-    value: Option<Value>,
-    field: &'static str,
-    place: &str,
-) -> Result<Option<String>, MetadataError> {
+/// The sequence key's columns: one name, or a list of them.
+fn key_columns(value: Option<Value>, place: &str) -> Result<Vec<String>, MetadataError> {
+    let wanted = "a column name or a list of them";
+    match value {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(name)) => Ok(vec![name]),
+        Some(Value::Array(names)) if !names.is_empty() => names
+            .into_iter()
+            .map(|name| match name {
+                Value::String(name) => Ok(name),
+                other => Err(field_type("sequence_key", place, wanted, &other)),
+            })
+            .collect(),
+        Some(other) => Err(field_type("sequence_key", place, wanted, &other)),
+    }
+}
+
+fn index_column(value: Option<Value>, place: &str) -> Result<Option<String>, MetadataError> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(name)) => Ok(Some(name)),
-        Some(Value::Array(names)) if field == "sequence_key" => {
-            Err(MetadataError::CompositeKey { found: names.len() })
-        }
-        Some(other) => Err(field_type(field, place, "a column name", &other)),
+        Some(other) => Err(field_type("sequence_index", place, "a column name", &other)),
     }
 }
 

@@ -40,7 +40,7 @@ fn both_spec_versions_say_the_same() {
         .unwrap();
     assert_eq!(single, built);
     assert!(several.columns().eq(built.columns()));
-    assert_eq!(several.sequence_key(), Some("k"));
+    assert_eq!(several.sequence_key(), ["k"]);
     assert_eq!(several.sequence_index(), Some("t"));
     assert_eq!(several.sdtype("v"), Some(&SdType::Numerical));
 }
@@ -130,23 +130,61 @@ fn empty_metadata_is_refused() {
 }
 
 #[test]
-fn an_sdtype_of_another_world_is_named_with_those_supported() {
-    let message = refusal(r#""columns": {"e": {"sdtype": "email"}}"#);
-    assert!(
-        message.contains("column `e`") && message.contains("`email` is not supported yet"),
-        "{message}"
-    );
+fn an_unknown_sdtype_is_named_with_the_known_ones() {
     let message = refusal(r#""columns": {"e": {"sdtype": "numeric"}}"#);
     assert!(
-        message.contains("unknown; did you mean `numerical`?"),
+        message.contains("column `e`") && message.contains("unknown; did you mean `numerical`?"),
         "{message}"
     );
     assert!(
-        message.contains("numerical, categorical, boolean, datetime, id"),
+        message.contains("numerical, categorical, boolean, datetime, id, first_name"),
         "{message}"
     );
+    let message = refusal(r#""columns": {"e": {"sdtype": "e_mail", "pii": true}}"#);
+    assert!(message.contains("did you mean `email`?"), "{message}");
     assert!(refusal(r#""columns": {"e": {}}"#).contains("column `e` has no `sdtype`"));
     assert!(refusal(r#""columns": {"e": {"sdtype": 3}}"#).contains("must be text, found a number"));
+}
+
+#[test]
+fn every_personal_sdtype_is_read_and_written_with_its_pii() {
+    for kind in PersonalKind::ALL {
+        for (pii, field) in [
+            (true, ""),
+            (true, r#", "pii": true"#),
+            (false, r#", "pii": false"#),
+        ] {
+            let text = table(&format!(
+                r#""columns": {{"e": {{"sdtype": "{}"{field}}}}}"#,
+                kind.name()
+            ));
+            let metadata = Metadata::from_json(&text).unwrap();
+            assert_eq!(
+                metadata.sdtype("e"),
+                Some(&SdType::Personal { kind, pii }),
+                "{text}"
+            );
+            let written = metadata.to_json();
+            assert!(written.contains(&format!("\"pii\": {pii}")), "{written}");
+            assert_eq!(Metadata::from_json(&written).unwrap(), metadata);
+        }
+    }
+    let uuid = Metadata::from_json(&table(r#""columns": {"e": {"sdtype": "uuid"}}"#)).unwrap();
+    assert_eq!(
+        uuid.sdtype("e"),
+        Some(&SdType::personal(PersonalKind::Uuid))
+    );
+}
+
+#[test]
+fn a_learned_column_cannot_be_called_personal() {
+    let message = refusal(r#""columns": {"e": {"sdtype": "categorical", "pii": true}}"#);
+    assert!(
+        message.contains("column `e`") && message.contains("`pii` is true"),
+        "{message}"
+    );
+    let plain = table(r#""columns": {"e": {"sdtype": "categorical", "pii": false}}"#);
+    assert!(Metadata::from_json(&plain).is_ok());
 }
 
 #[test]
@@ -195,12 +233,74 @@ fn one_column_in_two_roles_is_refused_with_both_named() {
 }
 
 #[test]
-fn a_key_of_two_columns_is_refused_with_the_remedy() {
-    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "v"]"#));
+fn a_key_of_two_columns_is_read_and_written() {
+    let text = table(&format!(r#"{COLUMNS}, "sequence_key": ["v", "k"]"#));
+    let metadata = Metadata::from_json(&text).unwrap();
+    assert_eq!(metadata.sequence_key(), ["v", "k"]);
+    assert_eq!(Metadata::from_json(&metadata.to_json()).unwrap(), metadata);
+    let one = Metadata::from_json(&table(&format!(r#"{COLUMNS}, "sequence_key": ["k"]"#))).unwrap();
+    assert_eq!(one.sequence_key(), ["k"]);
     assert!(
-        message.contains("2 columns") && message.contains("one key column only"),
+        one.to_json().contains(r#""sequence_key": "k""#),
+        "{}",
+        one.to_json()
+    );
+}
+
+#[test]
+fn a_key_of_several_columns_that_cannot_be_is_refused() {
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "k"]"#));
+    assert!(message.contains("lists column `k` twice"), "{message}");
+    let message = refusal(&format!(
+        r#"{COLUMNS}, "sequence_key": ["k", "t"], "sequence_index": "t""#
+    ));
+    assert!(
+        message.contains("column `t` cannot be both `sequence_key` and `sequence_index`"),
         "{message}"
     );
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "vv"]"#));
+    assert!(
+        message.contains("`sequence_key` names `vv`") && message.contains("`v`?"),
+        "{message}"
+    );
+    let many = vec![r#""k""#; 65].join(", ");
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": [{many}]"#));
+    assert!(
+        message.contains("65 columns") && message.contains("at most 64"),
+        "{message}"
+    );
+    for wrong in ["[]", r#"["k", 3]"#, r#"[["k"]]"#, "7", "{}"] {
+        let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": {wrong}"#));
+        assert!(
+            message.contains("`sequence_key`") && message.contains("a list of them"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_key_column_is_drawn_only_beside_one_that_is_made_up() {
+    let built = |keys: &[&str]| {
+        Metadata::builder()
+            .column("site", SdType::Categorical)
+            .column("visit", SdType::Numerical)
+            .column("id", id())
+            .column("name", SdType::personal(PersonalKind::Name))
+            .sequence_key_columns(keys.iter().copied())
+            .build()
+            .unwrap()
+    };
+    let made_up = |keys: &[&str]| {
+        let metadata = built(keys);
+        keys.iter()
+            .map(|key| metadata.is_made_up_key(key))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(made_up(&["site", "id"]), [false, true]);
+    assert_eq!(made_up(&["name", "visit"]), [true, false]);
+    assert_eq!(made_up(&["site", "visit"]), [true, true]);
+    assert_eq!(made_up(&["site"]), [true]);
+    assert!(!built(&["id"]).is_made_up_key("site"));
 }
 
 #[test]
@@ -211,7 +311,7 @@ fn a_text_key_need_not_be_called_id() {
         .sequence_key("ticker")
         .build()
         .unwrap();
-    assert_eq!(metadata.sequence_key(), Some("ticker"));
+    assert_eq!(metadata.sequence_key(), ["ticker"]);
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use polars::prelude::{CsvWriter, DataFrame, ParquetReader, ParquetWriter, SerReader, SerWriter};
+use polars::prelude::{
+    CsvWriter, DataFrame, DataType, ParquetReader, ParquetWriter, SerReader, SerWriter,
+};
 
 use super::TableError;
 use crate::metadata::Metadata;
@@ -18,8 +20,9 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// Numerical columns become `Int64` when every value is a whole number that fits, else `UInt64`, else
 /// `Float64`. Boolean columns take true, false, yes, no, 1, 0 in any capitals. Datetime columns stay text in
-/// the metadata's format, categorical and id columns stay text with all their digits. An empty cell is null;
-/// a quoted empty cell, `""`, is the empty text in categorical and id columns and null in the others.
+/// the metadata's format, categorical, id and personal columns stay text with all their digits, but for latitude,
+/// longitude (numbers) and dates of birth (dates). An empty cell is null; a quoted empty cell, `""`, is the empty text
+/// in columns that stay text and null in the others.
 ///
 /// # Errors
 /// [`TableError`] naming file and line: a file that cannot be read, is not UTF-8 or has rows of unequal
@@ -34,8 +37,17 @@ pub fn read_csv(path: impl AsRef<Path>, metadata: &Metadata) -> Result<DataFrame
 /// nothing for null, `""` for the empty text. A sibling temporary file is renamed into place.
 ///
 /// # Errors
-/// [`TableError::WriteFile`] when the file cannot be made or a dtype has no CSV form.
+/// [`TableError::NoCsvForm`] for a column of durations, which have no text that reads back as one;
+/// [`TableError::WriteFile`] when the file cannot be made or another dtype has no CSV form.
 pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableError> {
+    for column in frame.columns() {
+        if let DataType::Duration(_) = column.dtype() {
+            return Err(TableError::NoCsvForm {
+                column: column.name().to_string(),
+                dtype: column.dtype().to_string(),
+            });
+        }
+    }
     write(path.as_ref(), |file| {
         Ok(CsvWriter::new(file).finish(&mut frame.clone())?)
     })

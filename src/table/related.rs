@@ -272,6 +272,7 @@ fn codes(column: &Column) -> Result<Vec<u32>> {
         storage: fit_storage(column, name, &sdtype)?,
         sdtype,
         role: Role::Sequential,
+        is_key: false,
         base: 0,
         step: 1,
     };

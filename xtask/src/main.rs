@@ -32,6 +32,7 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("constraints", Some(&[])),
     ("inspect", Some(&[])),
     ("several_tables", Some(&[])),
+    ("personal_data", Some(&[])),
     (
         "synthesize",
         Some(&[

@@ -12,6 +12,8 @@ impl ArtifactV1 {
             layout,
             identifiers,
             rules,
+            personal,
+            spreads,
             report,
             options,
             sizes,
@@ -38,6 +40,11 @@ impl ArtifactV1 {
             constraints: Text(Constraint::list_to_json(&rules.constraints)),
             learned: rules.learned.iter().map(LearnedV1::from).collect(),
             provenance: provenance.into(),
+            personal: personal
+                .iter()
+                .map(|codec| codec.as_ref().map(PersonalCodecV1::from))
+                .collect(),
+            spreads: spreads.iter().map(SpreadV1::from).collect(),
         })
     }
 }
@@ -102,11 +109,12 @@ impl From<&Provenance> for ProvenanceV1 {
 
 impl From<&ColumnSchema> for ColumnV1 {
     fn from(column: &ColumnSchema) -> Self {
-        // The sdtype follows from metadata and role.
+        // Sdtype and part in the key follow from metadata and role.
         let ColumnSchema {
             name,
             sdtype: _,
             role,
+            is_key: _,
             storage,
             base,
             step,
@@ -141,6 +149,16 @@ impl From<IntegerType> for IntegerTypeV1 {
     }
 }
 
+impl From<TimeUnitName> for TimeUnitNameV1 {
+    fn from(unit: TimeUnitName) -> Self {
+        match unit {
+            TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
+            TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
+            TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
+        }
+    }
+}
+
 impl From<&Storage> for StorageV1 {
     fn from(storage: &Storage) -> Self {
         match storage {
@@ -154,12 +172,11 @@ impl From<&Storage> for StorageV1 {
                 StorageV1::Enumeration(categories.iter().map(Text::from).collect())
             }
             Storage::Date => StorageV1::Date,
+            Storage::Duration { unit } => StorageV1::Duration {
+                unit: (*unit).into(),
+            },
             Storage::Datetime { unit, zone } => StorageV1::Datetime {
-                unit: match unit {
-                    TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
-                    TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
-                    TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(Text::from),
             },
             Storage::TextDate { format } => StorageV1::TextDate {
@@ -445,6 +462,46 @@ impl From<&IdentifierCodec> for IdentifierCodecV1 {
                 taken: taken.clone(),
                 hash_key: *hash_key,
             },
+        }
+    }
+}
+
+impl From<&PersonalCodec> for PersonalCodecV1 {
+    fn from(codec: &PersonalCodec) -> Self {
+        let PersonalCodec {
+            kind: _,
+            locales,
+            taken,
+            hash_key,
+            is_exhausted,
+            is_unique,
+            digits,
+            decimals,
+        } = codec;
+        PersonalCodecV1 {
+            locales: locales
+                .iter()
+                .map(|locale| Text(locale.name().to_owned()))
+                .collect(),
+            taken: taken.clone(),
+            hash_key: *hash_key,
+            is_exhausted: *is_exhausted,
+            is_unique: *is_unique,
+            digits: *digits,
+            decimals: *decimals,
+        }
+    }
+}
+
+impl From<&Spread> for SpreadV1 {
+    fn from(spread: &Spread) -> Self {
+        let Spread {
+            is_constant,
+            missing_share,
+        } = *spread;
+        SpreadV1 {
+            is_constant,
+            missing_share,
         }
     }
 }

@@ -8,9 +8,9 @@ use super::*;
 use crate::constraint::ConstraintError;
 use crate::info::LAST_SECOND;
 use crate::layout::{ChangeCodec, Reference};
-use crate::metadata::{Metadata, Pattern, SdType};
+use crate::metadata::{Metadata, Pattern, PersonalKind, SdType};
 use crate::params::{FitOptions, LENGTH};
-use crate::table::{Schema, Values, role_and_sdtype};
+use crate::table::{Schema, Values, can_hold, role_and_sdtype};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ const WIDEST: u64 = 4096;
 const MOST_CYCLES: usize = 64;
 /// Digits of a padded counter.
 const MOST_DIGITS: u64 = u16::MAX as u64;
+/// Digits of a whole number that is made up.
+const MOST_NUMBER_DIGITS: u32 = 20;
 /// Decimals of a grid.
 const MOST_DECIMALS: u32 = 15;
 /// Whole numbers of a grid: those that are exact in f64, and the step between the outermost.
@@ -75,6 +77,8 @@ impl ArtifactV1 {
         check_written(&layout, &schema)?;
         let identifiers = thaw_identifiers(&self.identifiers, &schema)?;
         let rules = self.thaw_rules(&schema, &layout)?;
+        let personal = thaw_personal(&self.personal, &schema)?;
+        let spreads = thaw_spreads(&self.spreads, &schema)?;
         // The shapes are known before a weight is looked at.
         let context_plan = ContextShape::new(&layout, sizes).plan();
         let sequence_plan = SequenceShape::new(&layout, sizes).plan();
@@ -90,6 +94,8 @@ impl ArtifactV1 {
             layout,
             identifiers,
             rules,
+            personal,
+            spreads,
             report: self.report.thaw()?,
             options,
             sizes,
@@ -344,6 +350,7 @@ fn thaw_schema(columns: &[ColumnV1], metadata: &Metadata) -> Result<Schema, Flaw
             name: column.name.0.clone(),
             sdtype,
             role,
+            is_key: metadata.is_key(&column.name.0),
             storage: column.storage.thaw(&place)?,
             base: column.base,
             step: column.step,
@@ -369,6 +376,16 @@ impl From<IntegerTypeV1> for IntegerType {
     }
 }
 
+impl From<TimeUnitNameV1> for TimeUnitName {
+    fn from(unit: TimeUnitNameV1) -> Self {
+        match unit {
+            TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
+            TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
+            TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
+        }
+    }
+}
+
 impl StorageV1 {
     fn thaw(&self, place: &str) -> Result<Storage, Flaw> {
         Ok(match self {
@@ -390,12 +407,11 @@ impl StorageV1 {
                 Storage::Enumeration(categories.iter().map(|text| text.0.clone()).collect())
             }
             StorageV1::Date => Storage::Date,
+            StorageV1::Duration { unit } => Storage::Duration {
+                unit: (*unit).into(),
+            },
             StorageV1::Datetime { unit, zone } => Storage::Datetime {
-                unit: match unit {
-                    TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
-                    TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
-                    TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(|zone| zone.0.clone()),
             },
             StorageV1::TextDate { format } => Storage::TextDate {
@@ -432,7 +448,7 @@ fn check_written(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
                 codes: (0..).take(labels.len()).collect(),
                 labels: labels.to_vec(),
             },
-            (None, SdType::Id { .. }) => Values::Labels {
+            (None, sdtype) if sdtype.is_made_up() => Values::Labels {
                 codes: Vec::new(),
                 labels: Vec::new(),
             },
@@ -474,6 +490,102 @@ fn thaw_identifiers(
             codec.thaw(&place).map(Some)
         })
         .collect()
+}
+
+fn thaw_personal(
+    personal: &[Option<PersonalCodecV1>],
+    schema: &Schema,
+) -> Result<Vec<Option<PersonalCodec>>, Flaw> {
+    ensure(
+        personal.len() == schema.columns.len(),
+        "personal columns",
+        "not one codec for each column",
+    )?;
+    personal
+        .iter()
+        .zip(&schema.columns)
+        .map(|(codec, column)| {
+            let Some(codec) = codec else { return Ok(None) };
+            let place = format!("column `{}`", column.name);
+            let SdType::Personal { kind, .. } = column.sdtype else {
+                return Err(invalid(
+                    &place,
+                    "it has personal values and is not personal",
+                ));
+            };
+            ensure(
+                can_hold(kind, &column.storage),
+                &place,
+                "its dtype cannot hold values of its sdtype",
+            )?;
+            codec.thaw(kind, &place).map(Some)
+        })
+        .collect()
+}
+
+fn thaw_spreads(spreads: &[SpreadV1], schema: &Schema) -> Result<Vec<Spread>, Flaw> {
+    ensure(
+        spreads.len() == schema.columns.len(),
+        "spreads",
+        "not one for each column",
+    )?;
+    let thaw = |(spread, column): (&SpreadV1, &ColumnSchema)| {
+        let place = format!("column `{}`", column.name);
+        ensure(
+            (0.0..=1.0).contains(&spread.missing_share),
+            &place,
+            "its share of missing cells is not 0 to 1",
+        )?;
+        ensure(
+            spread.missing_share == 0.0 || !column.is_key,
+            &place,
+            "it is part of the key, and cells of it are missing",
+        )?;
+        Ok(Spread {
+            is_constant: spread.is_constant,
+            missing_share: spread.missing_share,
+        })
+    };
+    spreads.iter().zip(&schema.columns).map(thaw).collect()
+}
+
+impl PersonalCodecV1 {
+    fn thaw(&self, kind: PersonalKind, place: &str) -> Result<PersonalCodec, Flaw> {
+        ensure(
+            (1..=Locale::ALL.len()).contains(&self.locales.len()),
+            place,
+            "it has no locale, or more than there are",
+        )?;
+        let locale = |name: &Text| {
+            Locale::from_name(&name.0)
+                .ok_or_else(|| invalid(place, format!("locale `{}` is unknown", name.0)))
+        };
+        ensure(
+            self.taken.windows(2).all(|pair| pair[0] < pair[1]),
+            place,
+            "hashes of its values are not in order",
+        )?;
+        let (fewest, most) = self.digits;
+        ensure(
+            1 <= fewest && fewest <= most && most <= MOST_NUMBER_DIGITS,
+            place,
+            "its numbers have no digits, or more than 20",
+        )?;
+        Ok(PersonalCodec {
+            kind,
+            locales: self
+                .locales
+                .iter()
+                .map(locale)
+                .collect::<Result<_, Flaw>>()?,
+            taken: self.taken.clone(),
+            hash_key: self.hash_key,
+            is_exhausted: self.is_exhausted,
+            is_unique: self.is_unique,
+            digits: self.digits,
+            decimals: self.decimals,
+        })
+    }
 }
 
 impl IdentifierCodecV1 {
@@ -566,7 +678,7 @@ impl LayoutV1 {
 
 /// The modelled columns are the schema's, in their order, with what index and length add.
 fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
-    let modelled = |column: &usize| !matches!(schema.columns[*column].sdtype, SdType::Id { .. });
+    let modelled = |column: &usize| !schema.columns[*column].sdtype.is_made_up();
     let columns = |all: Vec<usize>| all.into_iter().filter(modelled);
     let mut context: Vec<ContextSource> = columns(schema.context())
         .map(ContextSource::Column)
@@ -604,7 +716,9 @@ fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
 fn is_number(schema: &Schema, column: usize) -> bool {
     match schema.columns[column].sdtype {
         SdType::Numerical | SdType::Datetime { .. } => true,
-        SdType::Categorical | SdType::Boolean | SdType::Id { .. } => false,
+        SdType::Categorical | SdType::Boolean | SdType::Id { .. } | SdType::Personal { .. } => {
+            false
+        }
     }
 }
 

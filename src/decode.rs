@@ -2,13 +2,55 @@
 //! In: [`SampledSequences`] in order and what was given. Out: [`Values`] of every schema column, row after row.
 
 use crate::codec::identifier::{IdentifierCodec, IdentifierError};
-use crate::layout::{ContextKind, ContextSource, Layout, RowKind, RowSource};
+use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowKind, RowSource};
 use crate::sample::{Decided, SampledSequences};
 use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 use std::ops::Range;
 
-/// Identifier values a user gave, one a sequence, by schema column.
-pub(crate) type GivenIdentifiers = Vec<(usize, Values)>;
+/// Identifier values that a user gave for one column.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenIdentifier {
+    /// Position in the schema.
+    pub(crate) column: usize,
+    /// One a sequence, `MISSING_CODE` for a missing one; none where it is to be made up.
+    pub(crate) codes: Vec<Option<u32>>,
+    /// Sorted and unique.
+    pub(crate) labels: Vec<Label>,
+}
+
+impl GivenIdentifier {
+    /// Labels in any order: none where the value is to be made up, none within where it is missing.
+    pub(crate) fn of_labels(column: usize, given: Vec<Option<Option<Label>>>) -> GivenIdentifier {
+        let mut labels: Vec<Label> = given.iter().flatten().flatten().cloned().collect();
+        labels.sort();
+        labels.dedup();
+        let code = |label: Option<Label>| {
+            let at = labels.binary_search(&label?).ok()?;
+            u32::try_from(at).ok()
+        };
+        let codes = given
+            .into_iter()
+            .map(|given| given.map(|label| code(label).unwrap_or(MISSING_CODE)));
+        GivenIdentifier {
+            column,
+            codes: codes.collect(),
+            labels,
+        }
+    }
+
+    /// The values at these positions, in their order.
+    pub(crate) fn take(self, places: impl Iterator<Item = usize>) -> GivenIdentifier {
+        GivenIdentifier {
+            codes: places
+                .map(|at| self.codes.get(at).copied().flatten())
+                .collect(),
+            ..self
+        }
+    }
+}
+
+/// All identifier values that a user gave.
+pub(crate) type GivenIdentifiers = Vec<GivenIdentifier>;
 
 /// What decoding needs besides the samples.
 pub(crate) struct Decoding<'a> {
@@ -90,16 +132,9 @@ impl Decoding<'_> {
     }
 
     fn row_values(&self, column: usize, decided: &Decided) -> Values {
-        match (decided, &self.layout.rows[column].kind) {
-            (Decided::Classes(classes), RowKind::Category(codec)) => Values::Labels {
-                codes: classes
-                    .iter()
-                    .map(|&class| codec.code(class as usize))
-                    .collect(),
-                labels: codec.labels.clone(),
-            },
-            (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone()),
-            (Decided::Classes(_), RowKind::Number(_)) => Values::Numbers(Vec::new()),
+        match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => decoded(decided, Some(codec)),
+            RowKind::Number(_) => decoded(decided, None),
         }
     }
 
@@ -134,12 +169,11 @@ impl Decoding<'_> {
         column: usize,
         sampled: &SampledSequences,
     ) -> Result<Values, IdentifierError> {
-        if let Some((_, Values::Labels { codes, labels })) =
-            self.given.iter().find(|(given, _)| *given == column)
-        {
+        if let Some(given) = self.given.iter().find(|given| given.column == column) {
+            let (codes, labels) = self.completed(given)?;
             return Ok(Values::Labels {
-                codes: repeat(codes.iter().copied(), &sampled.lengths),
-                labels: labels.clone(),
+                codes: repeat(codes.into_iter(), &sampled.lengths),
+                labels,
             });
         }
         match self.identifiers(column, 0..sampled.lengths.len() as u64)? {
@@ -152,6 +186,38 @@ impl Decoding<'_> {
                 &sampled.lengths,
             ))),
         }
+    }
+
+    /// Given identifiers and made-up ones for the sequences that have none.
+    fn completed(
+        &self,
+        given: &GivenIdentifier,
+    ) -> Result<(Vec<u32>, Vec<Label>), IdentifierError> {
+        let mut labels = given.labels.clone();
+        let first_new = labels.len();
+        let wanted = given.codes.iter().filter(|code| code.is_none()).count();
+        if wanted > 0 {
+            let besides = Values::Labels {
+                codes: Vec::new(),
+                labels: labels.clone(),
+            };
+            if let Values::Labels { labels: new, .. } =
+                self.identifiers_besides(given.column, wanted as u64, &besides)?
+            {
+                labels.extend(new);
+            }
+        }
+        let has_new = labels.len() > first_new;
+        let mut new = (0..).map(|at| first_new + at);
+        let codes = given.codes.iter().map(|code| match code {
+            Some(code) => *code,
+            None if has_new => new
+                .next()
+                .and_then(|at| u32::try_from(at).ok())
+                .unwrap_or(MISSING_CODE),
+            None => MISSING_CODE,
+        });
+        Ok((codes.collect(), labels))
     }
 
     fn identifiers(&self, column: usize, numbers: Range<u64>) -> Result<Values, IdentifierError> {
@@ -201,6 +267,21 @@ impl Decoding<'_> {
         }
         labels.truncate(wanted);
         Ok(one_each(labels))
+    }
+}
+
+/// Decided values of a column, with the codec of its categories if it has any.
+pub(crate) fn decoded(decided: &Decided, codec: Option<&CategoryCodec>) -> Values {
+    match (decided, codec) {
+        (Decided::Classes(classes), Some(codec)) => Values::Labels {
+            codes: classes
+                .iter()
+                .map(|&class| codec.code(class as usize))
+                .collect(),
+            labels: codec.labels.clone(),
+        },
+        (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone()),
+        (Decided::Classes(_), None) => Values::Numbers(Vec::new()),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
 use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions};
 use crate::report::{FitProgress, FitReport};
-use crate::rng::{Purpose, Seed};
+use crate::rng::{Purpose, Seed, SeedSeries};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
 use crate::table::{Role, Schema, SequenceTable, Values};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
@@ -226,6 +226,7 @@ impl ParSynthesizerBuilder {
             options,
             saved_by: None,
             model: Mutex::new(model),
+            seeds: SeedSeries::fresh(),
         })
     }
 }

@@ -38,7 +38,7 @@ pub use metadata::{Metadata, MetadataBuilder, MetadataError, SdType};
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
-pub use sampling::{ContinueOptions, SampleOptions};
+pub use sampling::{Condition, ContinueOptions, ImputeOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
 pub use table::{TableError, read_csv, read_parquet, write_csv, write_parquet};
 pub use tch::Device;

@@ -10,9 +10,11 @@ mod csv;
 mod dates;
 mod error;
 mod files;
+mod filled;
 mod read;
 mod schema;
 mod sequences;
+mod single;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -24,6 +26,7 @@ use crate::metadata::SdType;
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
+pub(crate) use filled::Fill;
 pub(crate) use schema::role_and_sdtype;
 
 /// The code of a missing label.

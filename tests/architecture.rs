@@ -13,7 +13,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("report", &[], &[]),
     ("metadata", &[], &[]),
     ("health", &[], &[]),
-    ("sampling", &["params", "report"], &[]),
+    ("sampling", &["params", "report"], &["polars"]),
     ("table", &["metadata"], &["polars"]),
     ("protection", &[], &[]),
     ("codec", &["metadata", "protection", "table"], &[]),
@@ -36,7 +36,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "sample",
         &[
-            "codec", "encode", "history", "layout", "model", "rng", "table",
+            "codec", "encode", "history", "layout", "model", "rng", "sampling", "table",
         ],
         &["tch"],
     ),

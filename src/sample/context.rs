@@ -1,9 +1,9 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
-use super::sequences::Decided;
-use super::{Chunk, GivenColumn, small};
+use super::sequences::{Cell, Decided};
+use super::{Chunk, Goal, small};
 use crate::history::context_features;
-use crate::layout::{CONTEXT_FEATURES, ContextKind, ContextSource, Layout};
+use crate::layout::{CONTEXT_FEATURES, ContextColumn, ContextKind, ContextSource, Layout};
 use crate::model::decoder::HeadOutput;
 use crate::model::inputs::{ContextInputs, class_tensor, float_tensor};
 use crate::model::sequence::Slot;
@@ -42,114 +42,126 @@ impl Chunk<'_> {
     pub(super) fn draw_context(&mut self) -> Result<(), ModelError> {
         let layout = self.layout;
         let sequences = self.sequences();
-        let first = self.first;
-        let mut known = vec![false; layout.context.len()];
+        let columns = layout.context.len();
         self.context = layout
             .context
             .iter()
-            .map(|c| Decided::new(matches!(c.kind, ContextKind::Category(_))))
+            .map(|column| match column.kind {
+                ContextKind::Category(_) => Decided::Classes(vec![0; sequences]),
+                ContextKind::Number { .. } => Decided::Numbers(vec![f64::NAN; sequences]),
+            })
             .collect();
-        for (column, known) in known.iter_mut().enumerate() {
-            let given = match (&layout.context[column].source, self.request.length) {
-                (ContextSource::Length, Some(length)) => {
-                    Some(Decided::Numbers(vec![length as f64; sequences]))
+        let mut known = vec![false; sequences * columns];
+        for row in 0..sequences {
+            for column in 0..columns {
+                if let Some(given) = self.given_context(column, row) {
+                    self.know(column, row, given);
+                    known[row * columns + column] = true;
                 }
-                _ => {
-                    self.request
-                        .given
-                        .get(column)
-                        .and_then(Option::as_ref)
-                        .map(|given| match given {
-                            GivenColumn::Classes(classes) => {
-                                Decided::Classes(classes[first..first + sequences].to_vec())
-                            }
-                            GivenColumn::Numbers(numbers) => {
-                                Decided::Numbers(numbers[first..first + sequences].to_vec())
-                            }
-                        })
-                }
-            };
-            if let Some(given) = given {
-                self.know(column, given);
-                *known = true;
             }
         }
-        for column in 0..layout.context.len() {
-            if known[column] {
+        for column in 0..columns {
+            let drawn: Vec<usize> = (0..sequences)
+                .filter(|row| !known[row * columns + column])
+                .collect();
+            if drawn.is_empty() {
                 continue;
             }
             let inputs = self.context_inputs()?;
             let hidden = self.networks.context.head(column, &inputs, &known)?;
             let output = self.networks.context.decoder.output(column, &hidden, &[])?;
-            let drawn = self.draw_context_column(column, &output);
-            self.know(column, drawn);
-            known[column] = true;
+            for row in drawn {
+                let cell = self.draw_context_cell(column, row, &output);
+                self.know(column, row, cell);
+                known[row * columns + column] = true;
+                self.is_drawn[row] = true;
+            }
         }
         Ok(())
     }
 
-    fn draw_context_column(&mut self, column: usize, output: &HeadOutput) -> Decided {
+    fn given_context(&self, column: usize, row: usize) -> Option<Cell> {
+        let sequence = self.sequences[row];
+        let length = match self.layout.context[column].source {
+            ContextSource::Length => self.request.lengths.of(sequence),
+            _ => None,
+        };
+        length
+            .map(|length| Cell::Number(length as f64))
+            .or_else(|| self.request.given_context(column, sequence))
+    }
+
+    fn draw_context_cell(&mut self, column: usize, row: usize, output: &HeadOutput) -> Cell {
         let request = self.request;
-        let draws = self.generators.iter_mut().enumerate();
-        match &self.layout.context[column].kind {
-            ContextKind::Category(codec) => Decided::Classes(
-                draws
-                    .map(|(row, generator)| {
-                        small(output.class(
-                            row,
-                            codec.hidden_class(),
-                            request.temperature,
-                            generator,
-                        ))
-                    })
-                    .collect(),
-            ),
-            ContextKind::Number { codec, .. } => Decided::Numbers(
-                draws
-                    .map(|(row, generator)| {
-                        // Lengths and starts stay within what was seen whatever the user says.
-                        let within_range = request.within_range
-                            || !matches!(
-                                self.layout.context[column].source,
-                                ContextSource::Column(_)
-                            );
-                        let value = output.number(
-                            row,
-                            codec,
-                            f64::NAN,
-                            within_range,
-                            request.temperature,
-                            generator,
-                        );
-                        codec.restore(value, within_range)
-                    })
-                    .collect(),
-            ),
+        let goal = request.given_rows.as_ref().map(|given| given.goal);
+        // A cell that is filled must not be missing again.
+        let is_filled = goal == Some(Goal::Fill);
+        let ContextColumn { source, kind } = &self.layout.context[column];
+        match kind {
+            ContextKind::Category(codec) => {
+                let banned = [
+                    codec.hidden_class(),
+                    codec.missing_class().filter(|_| is_filled),
+                ];
+                let generator = &mut self.generators[row];
+                Cell::Class(small(output.class(
+                    row,
+                    banned,
+                    request.temperature,
+                    generator,
+                )))
+            }
+            ContextKind::Number { codec, .. }
+                if *source == ContextSource::Length && goal == Some(Goal::End) =>
+            {
+                // A sequence has at least the rows that are given.
+                let least = self.given_rows(row).len() as f64;
+                let generator = &mut self.generators[row];
+                let (length, nats) =
+                    output.number_from(row, codec, least, request.temperature, generator);
+                self.context_nats[row] += nats;
+                Cell::Number(length)
+            }
+            ContextKind::Number { codec, .. } => {
+                // Lengths and starts stay within what was seen whatever the user says.
+                let within_range =
+                    request.within_range || !matches!(source, ContextSource::Column(_));
+                let value = output.number(
+                    row,
+                    codec,
+                    f64::NAN,
+                    is_filled,
+                    within_range,
+                    request.temperature,
+                    &mut self.generators[row],
+                );
+                Cell::Number(codec.restore(value, within_range))
+            }
         }
     }
 
-    /// Writes a context column's features and keeps its values.
-    fn know(&mut self, column: usize, values: Decided) {
+    /// Writes the features of a sequence's context column and keeps its value.
+    fn know(&mut self, column: usize, row: usize, cell: Cell) {
         let slot = self.networks.context.shape.slots[column];
-        let sequences = self.sequences().max(1);
-        match (&values, slot, &self.layout.context[column].kind) {
-            (Decided::Classes(classes), Slot::Category(slot), _) => {
+        let sequences = self.sequences();
+        match (cell, slot, &self.layout.context[column].kind) {
+            (Cell::Class(class), Slot::Category(slot), _) => {
                 let width = self.categories.len() / sequences;
-                for (row, &class) in classes.iter().enumerate() {
-                    self.categories[row * width + slot] = class;
-                }
+                self.categories[row * width + slot] = class;
             }
-            (Decided::Numbers(numbers), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
+            (Cell::Number(value), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
                 let width = self.numbers.len() / sequences;
-                for (row, &value) in numbers.iter().enumerate() {
-                    let at = row * width + slot * CONTEXT_FEATURES;
-                    self.numbers[at..at + CONTEXT_FEATURES]
-                        .copy_from_slice(&context_features(value, scale));
-                }
+                let at = row * width + slot * CONTEXT_FEATURES;
+                self.numbers[at..at + CONTEXT_FEATURES]
+                    .copy_from_slice(&context_features(value, scale));
             }
             _ => {}
         }
-        self.context[column] = values;
+        match (&mut self.context[column], cell) {
+            (Decided::Classes(classes), Cell::Class(class)) => classes[row] = class,
+            (Decided::Numbers(numbers), Cell::Number(number)) => numbers[row] = number,
+            (Decided::Classes(_), Cell::Number(_)) | (Decided::Numbers(_), Cell::Class(_)) => {}
+        }
     }
 
     pub(super) fn context_number(&self, source: ContextSource, row: usize) -> Option<f64> {

@@ -2,7 +2,7 @@
 //! In: [`GivenRows`] and walks before their first row. Out: the walks after their last given row, and the LSTM's state.
 
 use super::Chunk;
-use super::sequences::Decided;
+use super::sequences::{Cell, Decided};
 use super::walk::{RowBuffer, Walk};
 use crate::layout::{Layout, RowKind, RowSource, next_index};
 use crate::model::dropout::Mode;
@@ -18,17 +18,50 @@ const SEGMENT_STEPS: usize = 128;
 /// Draws of a gap before the usual one is taken.
 const MOST_DRAWS: usize = 100;
 
-/// Rows that sequences go on from, and how far.
+/// What given rows are given for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// So many new rows of each sequence.
+    Steps(usize),
+    /// New rows up to an end that is drawn.
+    End,
+    /// Their own missing cells.
+    Fill,
+}
+
+/// Rows that sequences go on from, or have missing cells in.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenRows {
-    /// New rows of each sequence, at least 1.
-    pub(crate) steps: usize,
+    pub(crate) goal: Goal,
     /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
     pub(crate) offsets: Vec<usize>,
     /// One value a row, by position in the layout's rows; the gap of a first row means nothing.
     pub(crate) rows: Vec<Decided>,
     /// The index number of each row; empty without an index.
     pub(crate) index: Vec<f64>,
+    /// Whether the value of each row is to be drawn, by position in the layout's rows; empty for columns that are known.
+    pub(crate) unknown: Vec<Vec<bool>>,
+}
+
+impl GivenRows {
+    /// A value, unless it is to be drawn.
+    pub(super) fn known(&self, column: usize, row: usize) -> Option<Cell> {
+        match self.is_unknown(column, row) {
+            true => None,
+            false => self.rows.get(column)?.get(row),
+        }
+    }
+
+    fn is_unknown(&self, column: usize, row: usize) -> bool {
+        let unknown = self.unknown.get(column).and_then(|rows| rows.get(row));
+        unknown.copied().unwrap_or(false)
+    }
+
+    /// The rows of a range in which something is to be drawn, the last first.
+    pub(super) fn unknown_rows(&self, rows: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+        rows.rev()
+            .filter(|&row| (0..self.unknown.len()).any(|column| self.is_unknown(column, row)))
+    }
 }
 
 impl Walk {
@@ -63,7 +96,10 @@ impl Chunk<'_> {
     /// The given rows of a sequence of this chunk; an empty range where there are none.
     pub(super) fn given_rows(&self, row: usize) -> Range<usize> {
         match &self.request.given_rows {
-            Some(given) => given.offsets[self.first + row]..given.offsets[self.first + row + 1],
+            Some(given) => {
+                let sequence = self.sequences[row];
+                given.offsets[sequence]..given.offsets[sequence + 1]
+            }
             None => 0..0,
         }
     }
@@ -113,6 +149,8 @@ impl Chunk<'_> {
         for (place, &at) in order.iter().enumerate() {
             back[at] = long(place);
         }
+        // Sequences without a given row are still before any.
+        let state = state.join(long(order.len()))?;
         state.keep(&Tensor::f_from_slice(&back)?.f_to(device)?)
     }
 }

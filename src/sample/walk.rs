@@ -1,7 +1,7 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
-use super::sequences::Decided;
-use super::{Chunk, single};
+use super::sequences::{Cell, Decided};
+use super::{Chunk, Goal, Request, single};
 use crate::history::{History, position_features};
 use crate::layout::{
     ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
@@ -13,9 +13,12 @@ use std::ops::Range;
 use tch::Device;
 
 /// One sequence while it is sampled.
+#[derive(Debug, Clone)]
 pub(super) struct Walk {
-    /// Its place in the chunk.
+    /// Its place in the chunk, which has the random stream.
     pub(super) row: usize,
+    /// The place in the chunk whose context it has.
+    pub(super) origin: usize,
     /// The rows it goes on from, of those given; empty for a new sequence.
     pub(super) given: Range<usize>,
     /// The length the network is told.
@@ -35,12 +38,64 @@ pub(super) struct Walk {
     /// Rows so far, the given ones among them; `columns` and `index` hold the others.
     pub(super) rows: usize,
     pub(super) is_over: bool,
+    /// How likely it is, where candidates are compared, in nats: of new rows all cells, of given ones those known.
+    pub(super) nats: f64,
+    /// The same of the row being drawn.
+    pub(super) row_nats: f64,
+    /// What was drawn for missing cells since it was last taken from here: column, given row, value.
+    pub(super) filled: Vec<(usize, usize, Cell)>,
 }
 
 impl Walk {
     /// Whether the next row is the first after given ones.
     pub(super) fn is_at_last_given(&self) -> bool {
         self.rows > 0 && self.rows == self.given.len()
+    }
+
+    /// The next row's place among those given, if it is one of them.
+    pub(super) fn given_row(&self) -> Option<usize> {
+        (self.rows < self.given.len()).then(|| self.given.start + self.rows)
+    }
+
+    fn given_cell(&self, request: &Request, column: usize) -> Option<Cell> {
+        let row = self.given_row()?;
+        request.given_rows.as_ref()?.known(column, row)
+    }
+
+    /// The known class of the next row's category.
+    pub(super) fn given_class(&self, request: &Request, column: usize) -> Option<u32> {
+        match self.given_cell(request, column)? {
+            Cell::Class(class) => Some(class),
+            Cell::Number(_) => None,
+        }
+    }
+
+    /// The known value of the next row's number.
+    pub(super) fn given_number(&self, request: &Request, column: usize) -> Option<f64> {
+        match self.given_cell(request, column)? {
+            Cell::Number(number) => Some(number),
+            Cell::Class(_) => None,
+        }
+    }
+
+    /// The next row's index number, if it is given.
+    pub(super) fn given_index(&self, request: &Request) -> Option<f64> {
+        let row = self.given_row()?;
+        request.given_rows.as_ref()?.index.get(row).copied()
+    }
+
+    /// Keeps the value of a new row, or of a missing cell of a given one.
+    pub(super) fn keep(&mut self, column: usize, cell: Cell, is_known: bool) {
+        match self.given_row() {
+            Some(row) if !is_known => self.filled.push((column, row, cell)),
+            Some(_) => {}
+            None => self.columns[column].push(cell),
+        }
+    }
+
+    /// How likely its new rows are, in nats per row.
+    pub(super) fn nats_per_row(&self) -> f64 {
+        self.nats / self.rows.max(1) as f64
     }
 }
 
@@ -150,13 +205,16 @@ impl Chunk<'_> {
                 .is_none_or(|last| next_index(last, 0.0, self.layout.index_decimals()) == last);
         Walk {
             row,
+            origin: row,
             length,
-            most_rows: match (&self.request.given_rows, self.request.length) {
-                (Some(rows), _) => given.len() + rows.steps,
-                (None, Some(length)) => length,
+            most_rows: match self.request.given_rows.as_ref().map(|rows| rows.goal) {
+                Some(Goal::Steps(steps)) => given.len() + steps,
+                Some(Goal::Fill) => given.len(),
                 // Goes on until the table's time is over, within the lengths that were seen.
-                (None, None) if ends_with_table => self.layout.longest,
-                (None, None) => length,
+                Some(Goal::End) | None if ends_with_table && !self.request.decides_length() => {
+                    self.layout.longest
+                }
+                Some(Goal::End) | None => length,
             },
             given,
             least_rows: self.layout.shortest(),
@@ -174,6 +232,9 @@ impl Chunk<'_> {
             index: Vec::new(),
             rows: 0,
             is_over: false,
+            nats: self.context_nats[row],
+            row_nats: 0.0,
+            filled: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{Model, ParSynthesizer, usable};
 use crate::artifact::{self, Artifact};
 use crate::error::Result;
 use crate::health::{Health, Versions};
+use crate::rng::SeedSeries;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tch::{Device, Kind};
@@ -74,6 +75,7 @@ impl ParSynthesizer {
             options: artifact.options,
             saved_by: Some(artifact.saved_by),
             model: Mutex::new(model),
+            seeds: SeedSeries::fresh(),
         })
     }
 

@@ -385,9 +385,8 @@ impl Chunk<'_> {
             // A cell that is filled must not be missing again.
             let banned = [hidden, missing.filter(|_| walk.given_row().is_some())];
             let known = walk.given_class(request, column);
-            let class = known.unwrap_or_else(|| {
-                small(output.class(at, banned, request.temperature, generator))
-            });
+            let class = known
+                .unwrap_or_else(|| small(output.class(at, banned, request.temperature, generator)));
             classes.push(class);
             if walk.is_over {
                 continue;
@@ -560,7 +559,10 @@ impl NumberOutputs {
         Ok(outputs)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one draw's parts, used in one place")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one draw's parts, used in one place"
+    )]
     fn draw(
         &self,
         row: usize,

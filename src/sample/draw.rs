@@ -66,10 +66,12 @@ impl HeadOutput {
         let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
         let weights: Vec<f64> = softmax(logits, temperature)
             .enumerate()
-            .map(|(class, share)| match Some(class) == codec.continuous_class() {
-                true => share * parts.iter().map(|part| part.weight).sum::<f64>(),
-                false => share * is_large(class),
-            })
+            .map(
+                |(class, share)| match Some(class) == codec.continuous_class() {
+                    true => share * parts.iter().map(|part| part.weight).sum::<f64>(),
+                    false => share * is_large(class),
+                },
+            )
             .collect();
         let total: f64 = weights.iter().sum();
         if total <= 0.0 || total.is_nan() {
@@ -169,7 +171,11 @@ fn softmax(logits: &[f32], temperature: f64) -> impl Iterator<Item = f64> {
 pub(super) fn draw_weighted(weights: &[f64], generator: &mut ChaCha12Rng) -> usize {
     let mut left = uniform(generator) * weights.iter().sum::<f64>();
     let mut chosen = 0;
-    for (at, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+    for (at, &weight) in weights
+        .iter()
+        .enumerate()
+        .filter(|(_, weight)| **weight > 0.0)
+    {
         chosen = at;
         left -= weight;
         if left <= 0.0 {

@@ -58,7 +58,10 @@ impl GivenRows {
     }
 
     /// The rows of a range in which something is to be drawn, the last first.
-    pub(super) fn unknown_rows(&self, rows: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+    pub(super) fn unknown_rows(
+        &self,
+        rows: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = usize> {
         rows.rev()
             .filter(|&row| (0..self.unknown.len()).any(|column| self.is_unknown(column, row)))
     }

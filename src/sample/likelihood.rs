@@ -23,8 +23,7 @@ impl HeadOutput {
             .enumerate()
             .filter(|(class, _)| !banned.contains(&Some(*class)))
             .map(|(_, &logit)| f64::from(logit));
-        let nats =
-            log_sum_exp(allowed) - log_sum_exp(logits.iter().map(|&logit| f64::from(logit)));
+        let nats = log_sum_exp(allowed) - log_sum_exp(logits.iter().map(|&logit| f64::from(logit)));
         if nats.is_finite() { nats } else { 0.0 }
     }
 
@@ -43,7 +42,11 @@ impl HeadOutput {
     fn interval_nats(&self, row: usize, target: Target) -> f64 {
         let mixture = self.row_mixture(row);
         let components = mixture.len() / 3;
-        let weights = || mixture[..components].iter().map(|&weight| f64::from(weight));
+        let weights = || {
+            mixture[..components]
+                .iter()
+                .map(|&weight| f64::from(weight))
+        };
         let inside = (0..components).map(|component| {
             let mean = f64::from(mixture[components + component]);
             let scale = f64::from(mixture[2 * components + component]).exp();

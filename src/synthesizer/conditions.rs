@@ -84,13 +84,17 @@ impl ParSynthesizer {
     ) -> Result<Vec<Condition>> {
         let position = self.schema.context_column(column)?;
         let at = ContextSource::Column(position);
-        let codec = self.layout.context.iter().find_map(|context| match context {
-            ContextColumn {
-                source,
-                kind: ContextKind::Category(codec),
-            } if *source == at => Some(codec),
-            _ => None,
-        });
+        let codec = self
+            .layout
+            .context
+            .iter()
+            .find_map(|context| match context {
+                ContextColumn {
+                    source,
+                    kind: ContextKind::Category(codec),
+                } if *source == at => Some(codec),
+                _ => None,
+            });
         let Some(codec) = codec else {
             let sdtype = self.schema.columns[position].sdtype.name();
             return Err(Error::Option(OptionError {
@@ -142,7 +146,9 @@ impl ParSynthesizer {
                     }
                 }
                 for own in own_identifiers {
-                    let at = identifiers.iter().position(|(column, _)| *column == own.column);
+                    let at = identifiers
+                        .iter()
+                        .position(|(column, _)| *column == own.column);
                     let at = at.unwrap_or_else(|| {
                         identifiers.push((own.column, vec![None; conditions.len()]));
                         identifiers.len() - 1

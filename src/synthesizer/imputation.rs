@@ -32,7 +32,11 @@ impl Gaps {
         let columns = self.unknown.iter().zip(&self.is_wanted);
         columns
             .filter(|(_, is_wanted)| **is_wanted)
-            .any(|(unknown, _)| unknown.get(rows.clone()).is_some_and(|own| own.contains(&true)))
+            .any(|(unknown, _)| {
+                unknown
+                    .get(rows.clone())
+                    .is_some_and(|own| own.contains(&true))
+            })
     }
 }
 
@@ -95,10 +99,8 @@ impl ParSynthesizer {
     /// filled: the key, the index and ids; [`Error::Table`] for a column that does not exist.
     pub fn impute_with(&self, frame: &DataFrame, options: &ImputeOptions) -> Result<DataFrame> {
         let threads = checked_threads(options.draws.threads)?;
-        let (candidates, temperature) = (
-            options.checked_candidates()?,
-            options.draws.temperature()?,
-        );
+        let (candidates, temperature) =
+            (options.checked_candidates()?, options.draws.temperature()?);
         let is_wanted = self.columns_to_fill(options.columns.as_deref())?;
         let (table, missing) = SequenceTable::with_gaps(frame, &self.schema)?;
         let gaps = Gaps {
@@ -178,7 +180,10 @@ impl ParSynthesizer {
 
     /// Whether training saw a value in a column.
     fn value_is_seen(&self, column: usize) -> bool {
-        match (self.layout.number_codec(column), self.category_codec(column)) {
+        match (
+            self.layout.number_codec(column),
+            self.category_codec(column),
+        ) {
             (Some(codec), _) => codec.continuous.is_some() || !codec.atoms.is_empty(),
             (None, Some(codec)) => !codec.labels.is_empty(),
             (None, None) => false,
@@ -262,7 +267,10 @@ impl Gaps {
             Fill {
                 column,
                 values: self.table.columns[column].take(&rows),
-                rows: rows.iter().map(|&row| self.table.row_numbers[row]).collect(),
+                rows: rows
+                    .iter()
+                    .map(|&row| self.table.row_numbers[row])
+                    .collect(),
             }
         };
         let context = context.iter().filter(|&&column| self.is_wanted[column]);

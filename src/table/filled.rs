@@ -23,7 +23,9 @@ impl Values {
     pub(crate) fn missing(&self) -> Vec<bool> {
         match self {
             Values::Numbers(numbers) => numbers.iter().map(|number| number.is_nan()).collect(),
-            Values::Labels { codes, .. } => codes.iter().map(|&code| code == MISSING_CODE).collect(),
+            Values::Labels { codes, .. } => {
+                codes.iter().map(|&code| code == MISSING_CODE).collect()
+            }
         }
     }
 }
@@ -69,7 +71,11 @@ impl Schema {
     ///
     /// # Errors
     /// [`TableError::ValueChanges`] for a given value of another dtype that the fitted one cannot hold.
-    pub(crate) fn filled(&self, frame: &DataFrame, fills: &[Fill]) -> Result<DataFrame, TableError> {
+    pub(crate) fn filled(
+        &self,
+        frame: &DataFrame,
+        fills: &[Fill],
+    ) -> Result<DataFrame, TableError> {
         let columns = frame.columns().iter().map(|column| {
             let name = column.name().as_str();
             let Some(position) = self.columns.iter().position(|own| own.name == name) else {

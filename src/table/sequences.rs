@@ -26,10 +26,7 @@ impl SequenceTable {
     }
 
     /// As [`SequenceTable::from_frame`], with context that may change within a sequence.
-    pub(super) fn grouped(
-        frame: &DataFrame,
-        schema: &Schema,
-    ) -> Result<SequenceTable, TableError> {
+    pub(super) fn grouped(frame: &DataFrame, schema: &Schema) -> Result<SequenceTable, TableError> {
         check_columns(frame, schema)?;
         if frame.height() == 0 {
             return Err(TableError::Empty { what: "rows" });

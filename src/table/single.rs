@@ -48,7 +48,10 @@ impl Schema {
         labels: &[Label],
     ) -> Result<Vec<AnyValue<'static>>, TableError> {
         let schema = &self.columns[column];
-        if matches!(schema.storage, Storage::Categorical | Storage::Enumeration(_)) {
+        if matches!(
+            schema.storage,
+            Storage::Categorical | Storage::Enumeration(_)
+        ) {
             let text = |label: &Label| AnyValue::StringOwned(label.to_string().into());
             return Ok(labels.iter().map(text).collect());
         }

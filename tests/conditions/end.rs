@@ -1,7 +1,7 @@
 //! `ContinueOptions::to_the_end`: given rows go on until their sequence ends.
 
 use crate::common::*;
-use parsynth::SdType::{Categorical, Numerical};
+use parsynth::SdType::{Boolean, Categorical, Numerical};
 use parsynth::{ContinueOptions, ParSynthesizer, ParSynthesizerBuilder, SdType};
 use polars::prelude::*;
 use std::sync::Arc;
@@ -95,7 +95,10 @@ fn an_end_is_never_before_the_last_given_row_nor_past_the_longest_length() {
         for seed in 0..5 {
             let whole = to_the_end(&synthesizer, &history, seed);
             for (whole, given) in lengths(&whole).into_iter().zip(lengths(&history)) {
-                assert!(whole >= given && (whole == 4 || whole == 9), "{given} {whole}");
+                assert!(
+                    whole >= given && (whole == 4 || whole == 9),
+                    "{given} {whole}"
+                );
             }
         }
     }
@@ -106,22 +109,30 @@ fn an_end_is_never_before_the_last_given_row_nor_past_the_longest_length() {
 
 #[test]
 fn a_sequence_that_goes_on_until_the_table_ends_stops_at_its_last_day() {
-    // Daily rows from any day to day 40, which cuts off most.
-    let starts: Vec<i32> = (0..40).map(|key| key % 36).collect();
-    let lengths_seen: Vec<usize> = starts.iter().map(|start| (41 - start) as usize).collect();
-    let days: Vec<i32> = starts.iter().flat_map(|&start| start..=40).collect();
-    let data = df!("k" => keys(&lengths_seen), "t" => dates(&days), "v" => noise(days.len())).unwrap();
-    let synthesizer = trained(&[("k", id()), ("t", datetime()), ("v", Numerical)])
+    // Daily rows from any day; a third of the sequences leave after three rows, day 40 cuts off the others.
+    let (mut lengths_seen, mut days, mut stays) = (Vec::new(), Vec::new(), Vec::new());
+    for key in 0..120 {
+        let start = key % 38;
+        let end = if key % 3 == 0 { start + 3 } else { 41 };
+        lengths_seen.push((end - start) as usize);
+        days.extend(start..end);
+        stays.extend((start..end).map(|_| key % 3 != 0));
+    }
+    let data = df!("k" => keys(&lengths_seen), "t" => dates(&days), "stays" => stays).unwrap();
+    let synthesizer = trained(&[("k", id()), ("t", datetime()), ("stays", Boolean)])
+        .context_columns(["stays"])
         .fit(&data)
         .unwrap();
     let whole = to_the_end(&synthesizer, &firsts(&data, 2), 1);
-    let last: Vec<i64> = sequences(&whole)
-        .into_iter()
-        .map(|rows| wholes(&whole, "t")[rows.end - 1])
-        .collect();
-    assert!(last.iter().all(|&day| day <= 40), "{last:?}");
+    let (days, stays) = (wholes(&whole, "t"), texts(&whole, "stays"));
+    let ends = sequences(&whole).into_iter();
+    let ends = ends.filter(|rows| stays[rows.start].as_deref() == Some("true"));
+    let last: Vec<i64> = ends.map(|rows| days[rows.end - 1]).collect();
     let at_the_end = last.iter().filter(|&&day| day == 40).count();
-    assert!(at_the_end >= 32, "{at_the_end} of 40 reach the last day: {last:?}");
+    assert!(
+        at_the_end >= 76,
+        "{at_the_end} of 80 reach the last day: {last:?}"
+    );
     assert!(gaps(&whole, "t").iter().all(|&gap| gap == 1));
 }
 

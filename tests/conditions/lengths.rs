@@ -63,7 +63,8 @@ fn lengths_all_alike_are_one_length() {
 #[test]
 fn a_wrong_number_of_lengths_and_lengths_out_of_range_are_refused() {
     let synthesizer = fitted();
-    let refusal = |options: SampleOptions| synthesizer.sample_with(&options).unwrap_err().to_string();
+    let refusal =
+        |options: SampleOptions| synthesizer.sample_with(&options).unwrap_err().to_string();
     assert_eq!(
         refusal(SampleOptions::sequences(3).lengths([1, 2])),
         "option `lengths` is 2 numbers, expected 3, one for each sequence"
@@ -74,11 +75,11 @@ fn a_wrong_number_of_lengths_and_lengths_out_of_range_are_refused() {
     );
     assert_eq!(
         refusal(SampleOptions::sequences(2).lengths([1, 0])),
-        "option `lengths` is 0 for sequence 1, expected 1..=10000000"
+        "option `lengths` is 0 for sequence 1, expected 1 to 10000000"
     );
     assert_eq!(
         refusal(SampleOptions::sequences(2).lengths([10_000_001, 1])),
-        "option `lengths` is 10000001 for sequence 0, expected 1..=10000000"
+        "option `lengths` is 10000001 for sequence 0, expected 1 to 10000000"
     );
     let context = df!("c" => ["x", "y"]).unwrap();
     let options = SampleOptions::per_context_row().lengths([3]);

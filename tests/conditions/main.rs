@@ -12,5 +12,6 @@ mod candidates;
 mod common;
 mod conditions;
 mod end;
+mod impute;
 mod lengths;
 mod seeds;

@@ -92,13 +92,20 @@ fn reset_sampling_starts_the_series_again_seeded_or_not() {
 fn a_call_with_a_seed_of_its_own_leaves_the_series_alone() {
     let synthesizer = fitted();
     synthesizer.seed_sampling(7);
-    let series = [synthesizer.sample(3).unwrap(), synthesizer.sample(3).unwrap()];
+    let series = [
+        synthesizer.sample(3).unwrap(),
+        synthesizer.sample(3).unwrap(),
+    ];
     synthesizer.reset_sampling();
     let first = synthesizer.sample(3).unwrap();
     let seeded = SampleOptions::sequences(3).seed(1);
     let own = synthesizer.sample_with(&seeded).unwrap();
     // A call that is refused takes no place in it either.
-    assert!(synthesizer.sample_with(&SampleOptions::sequences(3).length(0)).is_err());
+    assert!(
+        synthesizer
+            .sample_with(&SampleOptions::sequences(3).length(0))
+            .is_err()
+    );
     let refused = ImputeOptions::default().candidates(0);
     assert!(synthesizer.impute_with(&data(), &refused).is_err());
     assert!(are_same(&series, &[first, synthesizer.sample(3).unwrap()]));
@@ -120,7 +127,10 @@ fn threads_that_sample_at_once_share_the_series_out() {
         let threads: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| synthesizer.sample(2).unwrap()))
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     assert_eq!(alone, texts_of(together));
 }

@@ -71,9 +71,7 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
     let synthesizer = fitted(&data);
     let table = SequenceTable::from_frame(&data, &synthesizer.schema).unwrap();
     // Without new rows the lengths are those that training encodes.
-    let given_rows = synthesizer
-        .given_rows(&table, Goal::Steps(0), &[])
-        .unwrap();
+    let given_rows = synthesizer.given_rows(&table, Goal::Steps(0), &[]).unwrap();
     let request = Request {
         seed: 1,
         lengths: Lengths::Drawn,
@@ -93,7 +91,13 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
     let encoded = encode(&table, layout, synthesizer.schema.sequence_index());
     let range = 0..LENGTHS.len();
     tch::no_grad(|| {
-        let mut chunk = Chunk::new(&networks, layout, &request, Purpose::Continuation, range.clone());
+        let mut chunk = Chunk::new(
+            &networks,
+            layout,
+            &request,
+            Purpose::Continuation,
+            range.clone(),
+        );
         chunk.draw_context().unwrap();
         let contexts = network.context(&chunk.context_inputs().unwrap()).unwrap();
         let mut walks: Vec<Walk> = (0..LENGTHS.len()).map(|row| chunk.walk(row)).collect();

@@ -85,6 +85,12 @@ impl Chunk<'_> {
         let sequences = self.sequences() / candidates;
         let (mut walks, mut state) = self.set_out(given, contexts)?;
         let mut context = contexts.shallow_clone();
+        let last_unknown: Vec<Option<usize>> = (0..sequences)
+            .map(|sequence| {
+                let rows = self.given_rows(sequence * candidates);
+                given.unknown_rows(rows).next_back()
+            })
+            .collect();
         let mut histories: Vec<Genealogy> = Vec::new();
         histories.resize_with(sequences, Genealogy::default);
         let mut ended: Vec<(usize, Walk)> = Vec::new();
@@ -110,8 +116,8 @@ impl Chunk<'_> {
                     ended.push((sequence, own.swap_remove(candidate)));
                     continue;
                 }
-                let rows = own[0].given.start + own[0].rows..own[0].given.end;
-                let has_more = given.unknown_rows(rows).next().is_some();
+                let place = own[0].given.start + own[0].rows;
+                let has_more = last_unknown[sequence].is_some_and(|last| place <= last);
                 match thinned(&weights(&own), generator).filter(|_| has_more) {
                     Some(parents) => {
                         kept.extend(parents.iter().map(|&parent| long(first + parent)));
@@ -173,7 +179,7 @@ impl Chunk<'_> {
                 walk.given.end = match self.is_drawn[row] {
                     true => walk.given.start,
                     false => {
-                        let first_unknown = given.unknown_rows(walk.given.clone()).next_back();
+                        let first_unknown = given.unknown_rows(walk.given.clone()).next();
                         first_unknown.unwrap_or(walk.given.end)
                     }
                 };

@@ -57,13 +57,15 @@ impl GivenRows {
         unknown.copied().unwrap_or(false)
     }
 
-    /// The rows of a range in which something is to be drawn, the last first.
+    /// The rows of a range in which something is to be drawn.
     pub(super) fn unknown_rows(
         &self,
-        rows: Range<usize>,
+        mut rows: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = usize> {
-        rows.rev()
-            .filter(|&row| (0..self.unknown.len()).any(|column| self.is_unknown(column, row)))
+        if self.unknown.iter().all(Vec::is_empty) {
+            rows.end = rows.start;
+        }
+        rows.filter(|&row| (0..self.unknown.len()).any(|column| self.is_unknown(column, row)))
     }
 }
 

@@ -187,7 +187,11 @@ fn a_frame_without_missing_cells_comes_back_as_it_is() {
 fn risers_and_fallers(count: usize, length: usize) -> DataFrame {
     let starts = noise(count);
     let values = (0..count * length).map(|row| {
-        let step = if (row / length).is_multiple_of(2) { 1 } else { -1 };
+        let step = if (row / length).is_multiple_of(2) {
+            1
+        } else {
+            -1
+        };
         (starts[row / length] * 20.0).round() as i64 + step * (row % length) as i64
     });
     df!("k" => keys(&vec![length; count]), "v" => values.collect::<Vec<_>>()).unwrap()

@@ -6,12 +6,54 @@ mod made_up;
 use crate::codec::identifier::{IdentifierCodec, IdentifierError};
 use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
-use crate::layout::{ContextKind, ContextSource, Layout, RowKind, RowSource};
+use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowKind, RowSource};
 use crate::sample::{Decided, SampledSequences};
-use crate::table::{Role, Schema, SequenceTable, Values};
+use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 
-/// Identifier values a user gave, one a sequence, by schema column.
-pub(crate) type GivenIdentifiers = Vec<(usize, Values)>;
+/// Identifier values that a user gave for one column.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenIdentifier {
+    /// Position in the schema.
+    pub(crate) column: usize,
+    /// One a sequence, `MISSING_CODE` for a missing one; none where it is to be made up.
+    pub(crate) codes: Vec<Option<u32>>,
+    /// Sorted and unique.
+    pub(crate) labels: Vec<Label>,
+}
+
+impl GivenIdentifier {
+    /// Labels in any order: none where the value is to be made up, none within where it is missing.
+    pub(crate) fn of_labels(column: usize, given: Vec<Option<Option<Label>>>) -> GivenIdentifier {
+        let mut labels: Vec<Label> = given.iter().flatten().flatten().cloned().collect();
+        labels.sort();
+        labels.dedup();
+        let code = |label: Option<Label>| {
+            let at = labels.binary_search(&label?).ok()?;
+            u32::try_from(at).ok()
+        };
+        let codes = given
+            .into_iter()
+            .map(|given| given.map(|label| code(label).unwrap_or(MISSING_CODE)));
+        GivenIdentifier {
+            column,
+            codes: codes.collect(),
+            labels,
+        }
+    }
+
+    /// The values at these positions, in their order.
+    pub(crate) fn take(self, places: impl Iterator<Item = usize>) -> GivenIdentifier {
+        GivenIdentifier {
+            codes: places
+                .map(|at| self.codes.get(at).copied().flatten())
+                .collect(),
+            ..self
+        }
+    }
+}
+
+/// All identifier values that a user gave.
+pub(crate) type GivenIdentifiers = Vec<GivenIdentifier>;
 
 /// What decoding needs besides the samples.
 pub(crate) struct Decoding<'a> {
@@ -98,16 +140,9 @@ impl Decoding<'_> {
     }
 
     fn row_values(&self, column: usize, decided: &Decided) -> Values {
-        match (decided, &self.layout.rows[column].kind) {
-            (Decided::Classes(classes), RowKind::Category(codec)) => Values::Labels {
-                codes: classes
-                    .iter()
-                    .map(|&class| codec.code(class as usize))
-                    .collect(),
-                labels: codec.labels.clone(),
-            },
-            (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone()),
-            (Decided::Classes(_), RowKind::Number(_)) => Values::Numbers(Vec::new()),
+        match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => decoded(decided, Some(codec)),
+            RowKind::Number(_) => decoded(decided, None),
         }
     }
 
@@ -135,6 +170,21 @@ impl Decoding<'_> {
             Some(codec) => index.iter().map(|&number| codec.value(number)).collect(),
             None => index.to_vec(),
         })
+    }
+}
+
+/// Decided values of a column, with the codec of its categories if it has any.
+pub(crate) fn decoded(decided: &Decided, codec: Option<&CategoryCodec>) -> Values {
+    match (decided, codec) {
+        (Decided::Classes(classes), Some(codec)) => Values::Labels {
+            codes: classes
+                .iter()
+                .map(|&class| codec.code(class as usize))
+                .collect(),
+            labels: codec.labels.clone(),
+        },
+        (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone()),
+        (Decided::Classes(_), None) => Values::Numbers(Vec::new()),
     }
 }
 

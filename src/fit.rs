@@ -18,7 +18,7 @@ use crate::params::{
     FitOptions, LARGE_HIDDEN_SIZE, OptionError, SMALL_TABLE_ROWS, ValidFitOptions,
 };
 use crate::report::{FitProgress, FitReport};
-use crate::rng::{Purpose, Seed};
+use crate::rng::{Purpose, Seed, SeedSeries};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
 use crate::table::{Schema, SequenceTable, Values};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
@@ -344,6 +344,7 @@ impl ParSynthesizerBuilder {
             },
             file_bytes: None,
             model: Mutex::new(model),
+            seeds: SeedSeries::fresh(),
         })
     }
 }

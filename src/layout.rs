@@ -60,6 +60,11 @@ impl CategoryCodec {
         self.has_hidden.then(|| self.classes() - 1)
     }
 
+    /// The class "missing", if missing cells were seen.
+    pub(crate) fn missing_class(&self) -> Option<usize> {
+        self.has_missing.then_some(self.labels.len())
+    }
+
     /// The class of a code among `labels`, if both the label and its absence are known.
     pub(crate) fn class(&self, code: u32, labels: &[Label]) -> Option<usize> {
         match labels.get(code as usize) {

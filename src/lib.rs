@@ -46,7 +46,7 @@ pub use metadata::{Metadata, MetadataBuilder, MetadataError, PersonalKind, SdTyp
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
-pub use sampling::{ContinueOptions, SampleOptions};
+pub use sampling::{Condition, ContinueOptions, ImputeOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
 pub use table::{
     JoinedTables, RelatedTable, RelatedTablesError, TableError, join_parent, read_csv,

@@ -80,6 +80,8 @@ pub(crate) const SEGMENT_SIZE: RangeInclusive<usize> = LENGTH;
 pub(crate) const STEPS: RangeInclusive<usize> = 0..=*LENGTH.end();
 /// Draws of a sequence that custom constraints refuse.
 pub(crate) const MAX_TRIES: RangeInclusive<usize> = 1..=10_000;
+/// Sequences drawn for each that is kept, and ways to fill a sequence's missing cells that are tried.
+pub(crate) const CANDIDATES: RangeInclusive<usize> = 1..=1_000;
 pub(crate) const TEMPERATURE: RangeInclusive<f64> = 0.01..=10.0;
 pub(crate) const LEARNING_RATE: RangeInclusive<f64> = 1e-7..=1.0;
 /// Below one half: above it training has fewer sequences than validation.

@@ -3,6 +3,7 @@
 
 use rand::rngs::{ChaCha12Rng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a stream of random numbers is used for; each has numbers of its own under one seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,10 @@ pub(crate) enum Purpose {
     PersonalLocale,
     /// Which made-up cells are missing.
     MadeUpMissing,
+    /// The missing cells of one given sequence.
+    Imputation,
+    /// The seed of one call of a series.
+    SeedSeries,
 }
 
 /// A seed from which every stream is derived.
@@ -83,12 +88,69 @@ impl Seed {
 
     /// The generator of one purpose and one item, such as the sequence number in sampling.
     pub(crate) fn numbered_stream(self, purpose: Purpose, number: u64) -> ChaCha12Rng {
+        self.candidate_stream(purpose, number, 0)
+    }
+
+    /// The generator of one of the candidates for an item; that of the first is the item's own.
+    pub(crate) fn candidate_stream(
+        self,
+        purpose: Purpose,
+        number: u64,
+        candidate: u32,
+    ) -> ChaCha12Rng {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
         key[8] = purpose as u8;
+        key[9..13].copy_from_slice(&candidate.to_le_bytes());
         let mut generator = ChaCha12Rng::from_seed(key);
         generator.set_stream(number);
         generator
+    }
+}
+
+/// Seeds for calls that bring none: each call gets one of its own, and the series can be started again.
+#[derive(Debug)]
+pub(crate) struct SeedSeries(Mutex<Series>);
+
+#[derive(Debug)]
+struct Series {
+    seed: Seed,
+    calls: u64,
+}
+
+impl SeedSeries {
+    /// A series that no other repeats.
+    pub(crate) fn fresh() -> SeedSeries {
+        SeedSeries(Mutex::new(Series {
+            seed: Seed::new(None),
+            calls: 0,
+        }))
+    }
+
+    /// Goes over to the series of a seed.
+    pub(crate) fn start(&self, seed: u64) {
+        *self.locked() = Series {
+            seed: Seed(seed),
+            calls: 0,
+        };
+    }
+
+    /// Goes back to the first seed of the series.
+    pub(crate) fn start_again(&self) {
+        self.locked().calls = 0;
+    }
+
+    /// The next seed.
+    pub(crate) fn next(&self) -> Seed {
+        let mut series = self.locked();
+        let number = series.calls;
+        series.calls = number.wrapping_add(1);
+        let mut stream = series.seed.numbered_stream(Purpose::SeedSeries, number);
+        Seed(stream.next_u64())
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Series> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -129,6 +191,34 @@ mod tests {
             draw(Purpose::Sampling, 0),
             draw(Purpose::ValidationSplit, 0)
         );
+    }
+
+    #[test]
+    fn candidates_differ_and_the_first_is_the_item_itself() {
+        let seed = Seed::new(Some(7));
+        let draw = |candidate| {
+            let mut stream = seed.candidate_stream(Purpose::Sampling, 3, candidate);
+            stream.next_u64()
+        };
+        let own = seed.numbered_stream(Purpose::Sampling, 3).next_u64();
+        assert_eq!(draw(0), own);
+        assert_ne!(draw(1), own);
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn a_series_of_seeds_goes_on_until_it_is_started_again() {
+        let series = SeedSeries::fresh();
+        let fresh = [series.next(), series.next()];
+        assert_ne!(fresh[0], fresh[1]);
+        series.start_again();
+        assert_eq!([series.next(), series.next()], fresh);
+        series.start(7);
+        let seeded = [series.next(), series.next()];
+        assert_ne!(seeded, fresh);
+        series.start(7);
+        assert_eq!([series.next(), series.next()], seeded);
+        assert_ne!(SeedSeries::fresh().next(), SeedSeries::fresh().next());
     }
 
     #[test]

@@ -1,22 +1,26 @@
 //! The sampling engine: fixed chunks of sequences, each sequence with a random stream of its own, shared out to
 //! worker threads.
-//! In: the networks, the layout and a [`Request`]. Out: [`SampledSequences`], decided values in the columns' own
-//! units, chunk by chunk in order.
+//! In: the networks, the layout and a [`Request`]. Out: [`SampledSequences`] or [`FilledSequences`], decided values in
+//! the columns' own units, chunk by chunk in order.
 //!
 //! A chunk is computed by one thread with one libtorch thread, so its numbers do not depend on how many there are.
 
 mod context;
 mod draw;
+mod fill;
+mod follow;
 mod given;
+mod likelihood;
 mod sequences;
 mod walk;
 
-pub(crate) use given::GivenRows;
-pub(crate) use sequences::{Decided, SampledSequences};
+pub(crate) use fill::{FilledSequences, fill_chunk};
+pub(crate) use given::{GivenRows, Goal};
+pub(crate) use sequences::{Cell, Decided, SampledSequences};
 use walk::{RowBuffer, Walk};
 
 use crate::codec::number::NumberCodec;
-use crate::constraint::{Allowed, Cell, Cells, NumberSet, Place, Rules};
+use crate::constraint::{self, Allowed, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
 use crate::history::current_features;
 use crate::layout::{
@@ -30,11 +34,13 @@ use crate::model::inputs::{class_tensor, float_tensor};
 use crate::model::sequence::{LstmState, SequenceNetwork, Slot};
 use crate::model::{ModelError, long};
 use crate::rng::{Purpose, Seed};
+use crate::sampling::Lengths;
 use rand::rngs::ChaCha12Rng;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
-/// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
-pub(crate) const CHUNK: usize = 512;
+
+/// Sequences in work at once in a chunk, candidates among them.
+const CHUNK: usize = 512;
 /// Draws of a gap before the usual ones are tried.
 const MOST_GAP_DRAWS: usize = 64;
 
@@ -42,31 +48,104 @@ const MOST_GAP_DRAWS: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) seed: u64,
-    /// Rows of every sequence; drawn from the model when none.
-    pub(crate) length: Option<usize>,
+    pub(crate) lengths: Lengths,
+    /// Sequences drawn for each that is kept, or ways to go through given rows that are followed at once.
+    pub(crate) candidates: usize,
     pub(crate) temperature: f64,
     pub(crate) within_range: bool,
     /// The greatest index value that can be written; sequences of drawn length end before it.
     pub(crate) last_index: f64,
-    /// Context values given, by position in the layout's context, one a sequence.
+    /// Context values given, by position in the layout's context; values of one sequence each, or of several.
     pub(crate) given: Vec<Option<GivenColumn>>,
-    /// Rows that the sequences go on from, their contexts given in full; none for new sequences.
+    /// Where the sequences end that share the first given values, the second, and so on; empty when each has its own.
+    pub(crate) shared_ends: Vec<usize>,
+    /// Rows that the sequences go on from, or have missing cells in; none for new sequences.
     pub(crate) given_rows: Option<GivenRows>,
 }
 
 impl Request {
     /// Whether a sequence has the rows asked for, whatever the model or the table's end says.
     fn decides_length(&self) -> bool {
-        self.length.is_some() || self.given_rows.is_some()
+        match &self.given_rows {
+            Some(given) => given.goal != Goal::End,
+            None => self.lengths != Lengths::Drawn,
+        }
+    }
+
+    /// Whether candidates are compared, so that likelihoods are wanted.
+    fn compares(&self) -> bool {
+        self.candidates > 1
+    }
+
+    /// How many candidates of one sequence are in work at once.
+    fn followed(&self) -> usize {
+        match self.given_rows.as_ref().map(|given| given.goal) {
+            Some(Goal::End | Goal::Fill) => self.candidates,
+            Some(Goal::Steps(_)) | None => 1,
+        }
+    }
+
+    /// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
+    pub(crate) fn chunk(&self) -> usize {
+        (CHUNK / self.followed()).max(1)
+    }
+
+    /// The same for some of its new sequences only, in their order.
+    pub(crate) fn of_sequences(&self, sequences: &[usize]) -> Request {
+        let places = || {
+            sequences
+                .iter()
+                .map(|&sequence| self.place_of_given(sequence))
+        };
+        let given = |given: &GivenColumn| match given {
+            GivenColumn::Classes(classes) => {
+                let classes = places().map(|at| classes.get(at).copied().flatten());
+                GivenColumn::Classes(classes.collect())
+            }
+            GivenColumn::Numbers(numbers) => {
+                let numbers = places().map(|at| numbers.get(at).copied().flatten());
+                GivenColumn::Numbers(numbers.collect())
+            }
+        };
+        let lengths = sequences.iter().map(|&sequence| self.lengths.of(sequence));
+        let lengths: Option<Vec<usize>> = lengths.collect();
+        Request {
+            given: self
+                .given
+                .iter()
+                .map(|column| column.as_ref().map(given))
+                .collect(),
+            shared_ends: Vec::new(),
+            lengths: lengths.map_or(Lengths::Drawn, Lengths::Each),
+            ..self.clone()
+        }
+    }
+
+    /// Which of the given values are those of a sequence.
+    pub(crate) fn place_of_given(&self, sequence: usize) -> usize {
+        match self.shared_ends.is_empty() {
+            true => sequence,
+            false => self.shared_ends.partition_point(|&end| end <= sequence),
+        }
+    }
+
+    /// The given value of a sequence's context column.
+    fn given_context(&self, column: usize, sequence: usize) -> Option<Cell> {
+        let at = self.place_of_given(sequence);
+        match self.given.get(column)?.as_ref()? {
+            GivenColumn::Classes(classes) => classes.get(at).copied().flatten().map(Cell::Class),
+            GivenColumn::Numbers(numbers) => numbers.get(at).copied().flatten().map(Cell::Number),
+        }
     }
 }
 
-/// A context column's given values.
+/// A context column's given values; none where it is to be drawn.
 #[derive(Debug, Clone)]
 pub(crate) enum GivenColumn {
-    Classes(Vec<u32>),
-    Numbers(Vec<f64>),
+    Classes(Vec<Option<u32>>),
+    Numbers(Vec<Option<f64>>),
 }
+
 /// The networks a worker samples with.
 #[derive(Debug)]
 pub(crate) struct Networks {
@@ -109,13 +188,18 @@ struct Chunk<'a> {
     layout: &'a Layout,
     rules: &'a Rules,
     request: &'a Request,
-    /// The number of its first sequence in the request.
-    first: usize,
+    purpose: Purpose,
+    /// The number of each sequence in the request; candidates of one sequence have the same and stand together.
+    sequences: Vec<usize>,
     generators: Vec<ChaCha12Rng>,
     numbers: Vec<f32>,
     categories: Vec<u32>,
     context: Vec<Decided>,
-    /// What rules see of each sequence; empty without rules.
+    /// Whether a part of a sequence's context was drawn.
+    is_drawn: Vec<bool>,
+    /// How likely a drawn context made what is known of it, in nats.
+    context_nats: Vec<f64>,
+    /// What rules see of each sequence's context; empty without rules.
     cells: Vec<Cells>,
 }
 
@@ -125,10 +209,14 @@ pub(crate) fn sample_chunk(
     layout: &Layout,
     rules: &Rules,
     request: &Request,
-    range: Range<u64>,
+    range: Range<usize>,
 ) -> Result<SampledSequences, SampleError> {
     tch::no_grad(|| {
-        let mut chunk = Chunk::new(networks, layout, rules, request, &range);
+        let purpose = match request.given_rows {
+            Some(_) => Purpose::Continuation,
+            None => Purpose::Sampling,
+        };
+        let mut chunk = Chunk::new(networks, layout, rules, request, purpose, range);
         chunk.draw_context()?;
         chunk.draw_rows()
     })
@@ -140,57 +228,99 @@ impl<'a> Chunk<'a> {
         layout: &'a Layout,
         rules: &'a Rules,
         request: &'a Request,
-        range: &Range<u64>,
+        purpose: Purpose,
+        sequences: impl IntoIterator<Item = usize>,
     ) -> Chunk<'a> {
-        let seed = Seed::new(Some(request.seed));
-        let purpose = match request.given_rows {
-            Some(_) => Purpose::Continuation,
-            None => Purpose::Sampling,
-        };
-        let generators: Vec<ChaCha12Rng> = range
-            .clone()
-            .map(|number| seed.numbered_stream(purpose, number))
+        let followed = request.followed();
+        let sequences: Vec<usize> = sequences
+            .into_iter()
+            .flat_map(|sequence| std::iter::repeat_n(sequence, followed))
             .collect();
-        let count = generators.len();
+        let count = sequences.len();
         let category_columns = context::category_columns(layout);
         let number_columns = layout.context.len() - category_columns;
-        Chunk {
+        let mut chunk = Chunk {
             networks,
             layout,
             rules,
             request,
-            first: usize::try_from(range.start).unwrap_or(0),
-            generators,
+            purpose,
+            sequences,
+            generators: Vec::new(),
             numbers: vec![0.0; count * number_columns * CONTEXT_FEATURES],
             categories: vec![0; count * category_columns],
             context: Vec::new(),
+            is_drawn: vec![false; count],
+            context_nats: vec![0.0; count],
             cells: if rules.is_empty() {
                 Vec::new()
             } else {
                 vec![Cells::new(layout); count]
             },
-        }
+        };
+        chunk.generators = chunk.streams(0);
+        chunk
     }
 }
 
 impl Chunk<'_> {
     fn sequences(&self) -> usize {
-        self.generators.len()
+        self.sequences.len()
     }
-    fn draw_rows(mut self) -> Result<SampledSequences, SampleError> {
-        let network = &self.networks.sequence;
-        let all_contexts = network.context(&self.context_inputs()?)?;
-        let mut walks = (0..self.sequences())
-            .map(|row| self.walk(row))
-            .collect::<Result<Vec<Walk>, _>>()?;
-        let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
-        let mut state = match &self.request.given_rows {
-            Some(given) => self.read(given, &mut walks, &all_contexts)?,
-            None => LstmState::start(network.shape.sizes, long(walks.len()), self.networks.device)?,
+
+    /// The random streams of all sequences, from this candidate on where several are in work at once.
+    fn streams(&self, candidate: usize) -> Vec<ChaCha12Rng> {
+        let (seed, followed) = (Seed::new(Some(self.request.seed)), self.request.followed());
+        let stream = |(row, &sequence): (usize, &usize)| {
+            let candidate = small(candidate + row % followed);
+            seed.candidate_stream(self.purpose, sequence as u64, candidate)
         };
-        let mut context = all_contexts.shallow_clone();
-        while !walks.is_empty() {
-            state = self.draw_row(&mut walks, &context, &state)?;
+        self.sequences.iter().enumerate().map(stream).collect()
+    }
+
+    fn draw_rows(mut self) -> Result<SampledSequences, SampleError> {
+        let contexts = self.networks.sequence.context(&self.context_inputs()?)?;
+        let Some(given) = &self.request.given_rows else {
+            let mut best = self.draw_new(&contexts)?;
+            for candidate in 1..self.request.candidates {
+                self.generators = self.streams(candidate);
+                for (best, other) in best.iter_mut().zip(self.draw_new(&contexts)?) {
+                    if other.nats_per_row() > best.nats_per_row() {
+                        *best = other;
+                    }
+                }
+            }
+            return Ok(self.gather(best));
+        };
+        if given.goal == Goal::End {
+            let followed = self.follow(given, &contexts)?;
+            let walks = self.draw_on(followed.walks, followed.contexts, followed.state)?;
+            return Ok(self.gather(walks));
+        }
+        let mut walks = self.walks()?;
+        let state = self.read(given, &mut walks, &contexts)?;
+        let walks = self.draw_on(walks, contexts, state)?;
+        Ok(self.gather(walks))
+    }
+
+    /// All rows of new sequences.
+    fn draw_new(&mut self, contexts: &Tensor) -> Result<Vec<Walk>, SampleError> {
+        let walks = self.walks()?;
+        let (sizes, device) = (self.networks.sequence.shape.sizes, self.networks.device);
+        let state = LstmState::start(sizes, long(walks.len()), device)?;
+        self.draw_on(walks, contexts.shallow_clone(), state)
+    }
+
+    /// The rows from where the walks and the state are to the end of each, in the order of the walks.
+    fn draw_on(
+        &mut self,
+        mut walks: Vec<Walk>,
+        mut context: Tensor,
+        mut state: LstmState,
+    ) -> Result<Vec<Walk>, SampleError> {
+        let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
+        let mut places: Vec<usize> = (0..walks.len()).collect();
+        loop {
             for walk in &mut walks {
                 if let Some(place) = walk.stuck
                     && !self.may_end_at(walk)
@@ -207,16 +337,20 @@ impl Chunk<'_> {
                 let kept = Tensor::f_from_slice(&kept)?.f_to_device(self.networks.device)?;
                 state = state.keep(&kept)?;
                 context = context.f_index_select(0, &kept)?;
-                let (over, going): (Vec<Walk>, Vec<Walk>) =
-                    walks.into_iter().partition(|walk| walk.is_over);
-                walks = going;
-                for walk in over {
-                    let row = walk.row;
-                    finished[row] = Some(walk);
+                let (over, going): (Vec<_>, Vec<_>) = walks
+                    .into_iter()
+                    .zip(places)
+                    .partition(|(walk, _)| walk.is_over);
+                (walks, places) = going.into_iter().unzip();
+                for (walk, place) in over {
+                    finished[place] = Some(walk);
                 }
             }
+            if walks.is_empty() {
+                return Ok(finished.into_iter().flatten().collect());
+            }
+            state = self.draw_row(&mut walks, &context, &state)?;
         }
-        Ok(self.gather(finished.into_iter().flatten().collect()))
     }
 
     /// One row of every sequence that goes on.
@@ -230,8 +364,10 @@ impl Chunk<'_> {
         let network = &networks.sequence;
         let rows = long(walks.len());
         let mut buffer = RowBuffer::new(layout);
-        for walk in walks.iter() {
+        for walk in walks.iter_mut() {
+            walk.row_nats = 0.0;
             buffer.push(walk);
+            self.show_known(walk);
         }
         let features = network.features(
             &buffer.inputs(networks.device)?,
@@ -287,40 +423,43 @@ impl Chunk<'_> {
                 .f_copy_(&embedded)?;
         }
         for walk in walks.iter_mut().filter(|walk| !walk.is_over) {
-            walk.rows += 1;
-            if let Some(cells) = self.cells.get_mut(walk.row) {
-                cells.next_row();
-            }
-            if layout.index.is_some() {
+            if walk.given_row().is_none() && layout.index.is_some() {
                 walk.index.push(walk.number);
+            }
+            walk.rows += 1;
+            walk.nats += walk.row_nats;
+            if let Some(cells) = &mut walk.cells {
+                cells.next_row();
             }
         }
         Ok(state)
     }
 
+    fn walks(&self) -> Result<Vec<Walk>, SampleError> {
+        (0..self.sequences()).map(|row| self.walk(row)).collect()
+    }
+
+    /// Shows the rules what is known of a given row, so that what is drawn for its missing cells keeps them with it.
+    fn show_known(&self, walk: &mut Walk) {
+        let (Some(given), Some(row)) = (&self.request.given_rows, walk.given_row()) else {
+            return;
+        };
+        for column in 0..self.layout.rows.len() {
+            if let Some(cell) = given.known(column, row) {
+                walk.show(column, cell);
+            }
+        }
+    }
+
     /// Whether a sequence for whose next row the rules leave nothing may end before it.
     fn may_end_at(&self, walk: &Walk) -> bool {
-        let has_rows = walk.rows > walk.given.len();
-        has_rows && !self.request.decides_length() && !self.rules.has_last_row()
+        walk.rows > 0 && !self.request.decides_length() && !self.rules.has_last_row()
     }
 
     /// The index, as rules name it.
     fn index_place(&self) -> Option<Place> {
         let is_gap = |column: &RowColumn| column.source == RowSource::Gap;
         self.layout.rows.iter().position(is_gap).map(Place::Row)
-    }
-
-    fn allowed(&self, walk: &Walk, column: usize) -> Allowed {
-        match self.cells.get(walk.row) {
-            Some(cells) => self.rules.allowed(Place::Row(column), cells, walk.moment()),
-            None => Allowed::Anything,
-        }
-    }
-
-    fn note(&mut self, walk: &Walk, column: usize, cell: Cell) {
-        if let Some(cells) = self.cells.get_mut(walk.row) {
-            cells.set(Place::Row(column), cell);
-        }
     }
 
     /// Calendar features of each sequence's latest index.
@@ -346,35 +485,45 @@ impl Chunk<'_> {
         slot: usize,
         output: &HeadOutput,
     ) -> Vec<u32> {
-        let hidden = match &self.layout.rows[column].kind {
-            RowKind::Category(codec) => codec.hidden_class(),
-            RowKind::Number(_) => None,
+        let (hidden, missing) = match &self.layout.rows[column].kind {
+            RowKind::Category(codec) => (codec.hidden_class(), codec.missing_class()),
+            RowKind::Number(_) => (None, None),
         };
+        let request = self.request;
         let mut classes = Vec::with_capacity(walks.len());
         for (at, walk) in walks.iter_mut().enumerate() {
-            let allowed = self.allowed(walk, column);
-            let is_allowed = |class: usize| {
-                let keeps = match &allowed {
-                    Allowed::Classes(classes) => classes.get(class) == Some(&true),
-                    _ => true,
-                };
-                keeps && Some(class) != hidden
-            };
             let generator = &mut self.generators[walk.row];
-            let drawn = output.class(at, is_allowed, self.request.temperature, generator);
-            if drawn.is_none() {
-                walk.stop(Place::Row(column));
-            }
-            let class = small(drawn.unwrap_or(0));
-            self.note(walk, column, Cell::Class(class));
+            // A cell that is filled must not be missing again.
+            let banned = [hidden, missing.filter(|_| walk.given_row().is_some())];
+            let known = walk.given_class(request, column);
+            let class = known.unwrap_or_else(|| {
+                let allowed = walk.allowed(self.rules, column);
+                let is_possible = |class: usize| !banned.contains(&Some(class));
+                let is_allowed = |class: usize| allowed.has_class(class) && is_possible(class);
+                let temperature = request.temperature;
+                let drawn = output.class(at, is_allowed, temperature, generator);
+                small(drawn.unwrap_or_else(|| {
+                    if allowed != Allowed::Anything {
+                        walk.stop(Place::Row(column));
+                    }
+                    // The only class there is stands for all that are banned.
+                    let drawn = output.class(at, is_possible, temperature, generator);
+                    drawn.unwrap_or(0)
+                }))
+            });
+            walk.show(column, Cell::Class(class));
             classes.push(class);
             if walk.is_over {
                 continue;
             }
-            walk.history.absorb_category(slot, class);
-            if let Decided::Classes(decided) = &mut walk.columns[column] {
-                decided.push(class);
+            if request.compares() {
+                walk.row_nats += match known.is_some() || walk.given_row().is_none() {
+                    true => output.class_nats(at, class as usize),
+                    false => output.allowed_nats(at, banned),
+                };
             }
+            walk.history.absorb_category(slot, class);
+            walk.keep(column, Cell::Class(class), known.is_some());
         }
         classes
     }
@@ -401,29 +550,40 @@ impl Chunk<'_> {
         let median_gap = self.layout.index.as_ref().map_or(0.0, |i| i.median_gap);
         // Gaps stay within what was seen whatever the user says, or time would run backwards.
         let within_range = is_gap || self.request.within_range;
-        let temperature = self.request.temperature;
+        let request = self.request;
+        let temperature = request.temperature;
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
             let last = walk.history.last(slot);
-            // The first row has no gap.
-            let is_absent = is_gap && walk.rows == 0;
-            let decimals = index_decimals.filter(|_| walk.is_on_grid);
-            let allowed = self.allowed(walk, column);
-            let rules = self.rules;
-            let from = self.cells.get(walk.row);
-            let from = from.and_then(|cells| rules.reference(column, cells));
-            let told = self.layout.rows[column].reference.as_ref().zip(from);
             let generator = &mut self.generators[walk.row];
+            // A cell that is filled must not be missing again.
+            let is_filled = walk.given_row().is_some();
+            let known = walk.given_number(request, column);
             let mut draw = || {
-                let drawn = outputs.draw(at, number, last, within_range, temperature, generator);
+                let drawn = outputs.draw(
+                    at,
+                    number,
+                    last,
+                    is_filled,
+                    within_range,
+                    temperature,
+                    generator,
+                );
                 // A step from a given value near the largest float would leave all floats.
                 let restored = number.whole.restore(drawn, within_range);
                 restored.clamp(f64::MIN, f64::MAX)
             };
-            let written = |value: f64| rules.written(Place::Row(column), value);
+            // The first row has no gap.
+            let is_absent = is_gap && walk.rows == 0;
+            let decimals = index_decimals.filter(|_| walk.is_on_grid);
+            let from = walk.reference(self.rules, column);
+            let told = self.layout.rows[column].reference.as_ref().zip(from);
             let drawn = if is_absent {
                 Some(f64::NAN)
+            } else if known.is_some() {
+                known
             } else if is_gap {
+                let allowed = walk.allowed(self.rules, column);
                 let index = self.layout.index.as_ref();
                 let is_allowed = |gap: f64| match (&allowed, index) {
                     (Allowed::Numbers(set), Some(index)) => {
@@ -440,8 +600,17 @@ impl Chunk<'_> {
                 };
                 gap_among(draw, is_allowed, &[number.whole.low, median_gap, 1.0])
             } else {
-                let codec = &number.whole;
-                drawn_among(draw, &allowed, told, codec, within_range, written)
+                let (rules, codec) = (self.rules, &number.whole);
+                let written = |value: f64| rules.written(Place::Row(column), value);
+                let allowed = walk.allowed(rules, column);
+                let among = drawn_among(&mut draw, &allowed, told, codec, within_range, written);
+                if among.is_none() && walk.given_row().is_some() {
+                    walk.stop(Place::Row(column));
+                    let anything = &Allowed::Anything;
+                    drawn_among(draw, anything, told, codec, within_range, written)
+                } else {
+                    among
+                }
             };
             if drawn.is_none() {
                 walk.stop(Place::Row(column));
@@ -455,14 +624,22 @@ impl Chunk<'_> {
             if !is_absent {
                 walk.history.absorb_number(slot, value, &number.scale);
             }
-            if is_gap && !is_absent && !walk.is_over {
+            if request.compares() && !is_absent {
+                walk.row_nats += match known.is_some() || !is_filled {
+                    true => outputs.nats(at, number, value, last),
+                    false => outputs.present_nats(at, number, last),
+                };
+            }
+            if let Some(index) = walk.given_index(request).filter(|_| is_gap) {
+                walk.number = index;
+            } else if is_gap && !is_absent && !walk.is_over {
                 let next = next_index(walk.number, value, decimals);
                 walk.is_over = self.layout.index.as_ref().is_some_and(|index| {
                     let past_table = walk.stops_at_end
                         && walk.rows >= walk.least_rows
                         && index.is_past_end(next);
                     past_table
-                        || (!self.request.decides_length()
+                        || (!request.decides_length()
                             && index.value(next) > self.request.last_index)
                 });
                 if !walk.is_over {
@@ -470,14 +647,12 @@ impl Chunk<'_> {
                 }
             }
             let cell = match (is_gap, &self.layout.index) {
-                (true, Some(index)) => Cell::Number(index.value(walk.number)),
-                _ => Cell::number(written_value),
+                (true, Some(index)) => constraint::Cell::Number(index.value(walk.number)),
+                _ => constraint::Cell::number(written_value),
             };
-            self.note(walk, column, cell);
-            if let Decided::Numbers(decided) = &mut walk.columns[column]
-                && !walk.is_over
-            {
-                decided.push(written_value);
+            walk.show(column, cell);
+            if !walk.is_over {
+                walk.keep(column, Cell::Number(written_value), known.is_some());
             }
         }
         features
@@ -485,21 +660,19 @@ impl Chunk<'_> {
 
     fn gather(self, walks: Vec<Walk>) -> SampledSequences {
         let mut sampled = SampledSequences::empty(self.layout);
+        let origins: Vec<usize> = walks.iter().map(|walk| walk.origin).collect();
+        sampled.context = self.context.iter().map(|c| c.take(&origins)).collect();
         for walk in walks {
             sampled.lengths.push(walk.rows - walk.given.len());
             sampled.index.extend(walk.index);
             for (all, own) in sampled.rows.iter_mut().zip(walk.columns) {
-                match (all, own) {
-                    (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
-                    (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
-                    _ => {}
-                }
+                all.append(own);
             }
         }
-        sampled.context = self.context;
         sampled
     }
 }
+
 /// What the value head and the change head of a number column say; a head that no row needs is not computed.
 struct NumberOutputs {
     value: Option<HeadOutput>,
@@ -551,23 +724,37 @@ impl NumberOutputs {
         Ok(outputs)
     }
 
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one draw's parts, used in one place"
+    )]
     fn draw(
         &self,
         row: usize,
         number: &NumberColumn,
         last: f64,
+        is_filled: bool,
         within_range: bool,
         temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
-                last + output.number(row, &change.step, f64::NAN, true, temperature, generator)
+                last + output.number(
+                    row,
+                    &change.step,
+                    f64::NAN,
+                    is_filled,
+                    true,
+                    temperature,
+                    generator,
+                )
             }
             (_, _, Some(output)) => output.number(
                 row,
                 number.value(),
                 last,
+                is_filled,
                 within_range,
                 temperature,
                 generator,

@@ -1,9 +1,19 @@
 //! What a user can ask of sampling.
+//! In: setters. Out: options whose ranges are checked when they are used.
 
-use crate::params::{LENGTH, MAX_TRIES, OptionError, STEPS, TEMPERATURE, within};
+mod condition;
+mod given;
+
+pub use condition::Condition;
+pub use given::{ContinueOptions, ImputeOptions};
+
+use crate::params::{CANDIDATES, LENGTH, MAX_TRIES, OptionError, TEMPERATURE, within};
 use crate::report::SampleProgress;
 use polars::frame::DataFrame;
 use std::sync::Arc;
+
+/// Draws of a sequence that custom constraints refuse, unless the options say otherwise.
+const TRIES: usize = 100;
 
 /// Called after each chunk of sequences.
 pub(crate) type OnSampleProgress = Arc<dyn Fn(&SampleProgress) + Send + Sync>;
@@ -15,43 +25,123 @@ pub(crate) struct CustomConstraint {
     pub(crate) keeps: Arc<dyn Fn(&DataFrame) -> bool + Send + Sync>,
 }
 
-/// How much to sample, and how.
+impl std::fmt::Debug for CustomConstraint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CustomConstraint")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How values are drawn, whatever they are drawn for.
+#[derive(Clone, Default)]
+pub(crate) struct DrawOptions {
+    pub(crate) seed: Option<u64>,
+    temperature: Option<f64>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) progress: Option<OnSampleProgress>,
+}
+
+impl DrawOptions {
+    /// The temperature, checked.
+    pub(crate) fn temperature(&self) -> Result<f64, OptionError> {
+        let temperature = self.temperature.unwrap_or(1.0);
+        within("temperature", temperature, &TEMPERATURE)?;
+        Ok(temperature)
+    }
+}
+
+impl std::fmt::Debug for DrawOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DrawOptions")
+            .field("seed", &self.seed)
+            .field("temperature", &self.temperature)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The setters of [`DrawOptions`], for options that have them in a field `draws`.
+macro_rules! draw_setters {
+    () => {
+        /// Makes the result repeatable on CPU, whatever the number of threads. By default calls get seeds of their own:
+        /// see [`ParSynthesizer::seed_sampling`](crate::ParSynthesizer::seed_sampling).
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.draws.seed = Some(seed);
+            self
+        }
+
+        /// Below 1 draws keep to what is likely, above 1 they stray from it: `0.01..=10.0`, default 1, which is the
+        /// distribution that was learned. Divides the logits and multiplies the scales of the mixtures.
+        pub fn temperature(mut self, temperature: f64) -> Self {
+            self.draws.temperature = Some(temperature);
+            self
+        }
+
+        /// Worker threads: `1..=1024`, default one a core. The result does not depend on it.
+        pub fn threads(mut self, threads: usize) -> Self {
+            self.draws.threads = Some(threads);
+            self
+        }
+
+        /// Called after each chunk of sequences, from the calling thread.
+        pub fn on_progress(
+            mut self,
+            progress: impl Fn(&crate::SampleProgress) + Send + Sync + 'static,
+        ) -> Self {
+            self.draws.progress = Some(std::sync::Arc::new(progress));
+            self
+        }
+    };
+}
+use draw_setters;
+
+/// Rows of the sequences asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Lengths {
+    /// Drawn from the model.
+    #[default]
+    Drawn,
+    /// One for all sequences.
+    Same(usize),
+    /// One a sequence.
+    Each(Vec<usize>),
+}
+
+impl Lengths {
+    /// The length of a sequence, unless it is drawn.
+    pub(crate) fn of(&self, sequence: usize) -> Option<usize> {
+        match self {
+            Lengths::Drawn => None,
+            Lengths::Same(length) => Some(*length),
+            Lengths::Each(lengths) => lengths.get(sequence).copied(),
+        }
+    }
+}
+
+/// How much to sample, and how. Where conditions or context rows say how many sequences there are, options begin with
+/// `SampleOptions::default()`.
 ///
 /// ```
 /// use parsynth::SampleOptions;
 /// let options = SampleOptions::sequences(1_000).length(50).seed(7).temperature(0.9);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct SampleOptions {
     pub(crate) sequences: Option<usize>,
     pub(crate) rows: Option<usize>,
-    pub(crate) length: Option<usize>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) temperature: Option<f64>,
+    pub(crate) lengths: Lengths,
     pub(crate) row_limit: Option<usize>,
-    pub(crate) threads: Option<usize>,
-    pub(crate) progress: Option<OnSampleProgress>,
+    candidates: Option<usize>,
     pub(crate) custom_constraints: Vec<CustomConstraint>,
-    pub(crate) max_tries: Option<usize>,
-}
-
-impl std::fmt::Debug for SampleOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SampleOptions")
-            .field("sequences", &self.sequences)
-            .field("rows", &self.rows)
-            .field("length", &self.length)
-            .field("seed", &self.seed)
-            .field("temperature", &self.temperature)
-            .field("row_limit", &self.row_limit)
-            .field("threads", &self.threads)
-            .field("max_tries", &self.max_tries)
-            .finish_non_exhaustive()
-    }
+    max_tries: Option<usize>,
+    pub(crate) draws: DrawOptions,
 }
 
 impl SampleOptions {
+    draw_setters!();
+
     /// As many sequences as asked for, of any length.
     pub fn sequences(count: usize) -> Self {
         SampleOptions {
@@ -75,22 +165,26 @@ impl SampleOptions {
     }
 
     /// Rows of every sequence: `1..=10_000_000`; drawn from the model by default. A sequence index goes on past the
-    /// last one seen if the length asks for it.
+    /// last one seen if the length asks for it. Takes the place of [`lengths`](SampleOptions::lengths).
     pub fn length(mut self, rows: usize) -> Self {
-        self.length = Some(rows);
+        self.lengths = Lengths::Same(rows);
         self
     }
 
-    /// Makes the result repeatable on CPU, whatever the number of threads; fresh randomness by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Below 1 samples keep to what is likely, above 1 they stray from it: `0.01..=10.0`, default 1, which is the
-    /// distribution that was learned. Divides the logits and multiplies the scales of the mixtures.
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
+    /// Rows of each sequence, as many numbers as there are sequences: `1..=10_000_000` each. Sequences that conditions
+    /// ask for are counted one after the other. Takes the place of [`length`](SampleOptions::length).
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let synthetic = synthesizer.sample_with(&SampleOptions::sequences(3).lengths([7, 1, 30]))?;
+    /// assert_eq!(synthetic.height(), 7 + 1 + 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lengths(mut self, rows: impl IntoIterator<Item = usize>) -> Self {
+        self.lengths = Lengths::Each(rows.into_iter().collect());
         self
     }
 
@@ -101,9 +195,12 @@ impl SampleOptions {
         self
     }
 
-    /// Worker threads: `1..=1024`, default one a core. The result does not depend on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+    /// Draws each sequence so many times, with the same context and length, and keeps the candidate whose rows the
+    /// model finds likeliest, by nats per row: `1..=1_000`, default 1. Takes that many times as long. What comes out is
+    /// more typical and less varied than what was learned from: rare events become rarer. DeepEcho calls it
+    /// `sample_size`.
+    pub fn candidates(mut self, count: usize) -> Self {
+        self.candidates = Some(count);
         self
     }
 
@@ -141,26 +238,8 @@ impl SampleOptions {
         self
     }
 
-    /// Called after each chunk of sequences, from the calling thread.
-    pub fn on_progress(
-        mut self,
-        progress: impl Fn(&SampleProgress) + Send + Sync + 'static,
-    ) -> Self {
-        self.progress = Some(Arc::new(progress));
-        self
-    }
-
-    /// Checks what has a range.
-    pub(crate) fn check(&self) -> Result<(), OptionError> {
-        if let Some(length) = self.length {
-            within("length", length, &LENGTH)?;
-        }
-        if let Some(temperature) = self.temperature {
-            within("temperature", temperature, &TEMPERATURE)?;
-        }
-        if let Some(tries) = self.max_tries {
-            within("max_tries", tries, &MAX_TRIES)?;
-        }
+    /// How often a refused sequence is drawn, checked.
+    pub(crate) fn checked_tries(&self) -> Result<usize, OptionError> {
         if let (Some(rows), false) = (self.rows, self.custom_constraints.is_empty()) {
             return Err(OptionError {
                 option: "rows",
@@ -168,62 +247,46 @@ impl SampleOptions {
                 wanted: "SampleOptions::sequences(n) beside a custom constraint, which decides how many rows are kept".to_owned(),
             });
         }
-        Ok(())
+        let tries = self.max_tries.unwrap_or(TRIES);
+        within("max_tries", tries, &MAX_TRIES)?;
+        Ok(tries)
     }
-}
 
-/// How far to continue given sequences, and how: for
-/// [`ParSynthesizer::continue_sequences_with`](crate::ParSynthesizer::continue_sequences_with).
-///
-/// ```
-/// use parsynth::ContinueOptions;
-/// let options = ContinueOptions::steps(12).seed(7).temperature(0.9);
-/// ```
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct ContinueOptions {
-    pub(crate) steps: usize,
-    pub(crate) seed: Option<u64>,
-    pub(crate) temperature: Option<f64>,
-    pub(crate) threads: Option<usize>,
-}
+    /// How many sequences are drawn for each that is kept, checked.
+    pub(crate) fn checked_candidates(&self) -> Result<usize, OptionError> {
+        let candidates = self.candidates.unwrap_or(1);
+        within("candidates", candidates, &CANDIDATES)?;
+        Ok(candidates)
+    }
 
-impl ContinueOptions {
-    /// New rows of every sequence: `0..=10_000_000`.
-    pub fn steps(rows: usize) -> Self {
-        ContinueOptions {
-            steps: rows,
-            seed: None,
-            temperature: None,
-            threads: None,
+    /// The lengths asked for, checked; `sequences` is how many there will be, where that is known.
+    pub(crate) fn checked_lengths(&self, sequences: Option<usize>) -> Result<Lengths, OptionError> {
+        match &self.lengths {
+            Lengths::Drawn => {}
+            Lengths::Same(length) => {
+                within("length", *length, &LENGTH)?;
+            }
+            Lengths::Each(lengths) => {
+                let wanted = match sequences {
+                    Some(sequences) if lengths.len() == sequences => None,
+                    Some(sequences) => Some(format!("{sequences}, one for each sequence")),
+                    None => Some("a number of sequences, not of rows, to go with it".to_owned()),
+                };
+                if let Some(wanted) = wanted {
+                    return Err(OptionError {
+                        option: "lengths",
+                        found: format!("{} numbers", lengths.len()),
+                        wanted,
+                    });
+                }
+                for (sequence, &length) in lengths.iter().enumerate() {
+                    within("lengths", length, &LENGTH).map_err(|error| OptionError {
+                        found: format!("{} for sequence {sequence}", error.found),
+                        ..error
+                    })?;
+                }
+            }
         }
-    }
-
-    /// Makes the result repeatable on CPU, whatever the number of threads; fresh randomness by default. Several seeds
-    /// give several possible futures of the same sequences.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// As [`SampleOptions::temperature`]: `0.01..=10.0`, default 1.
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Worker threads: `1..=1024`, default one a core. The result does not depend on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// Checks what has a range.
-    pub(crate) fn check(&self) -> Result<(), OptionError> {
-        within("steps", self.steps, &STEPS)?;
-        if let Some(temperature) = self.temperature {
-            within("temperature", temperature, &TEMPERATURE)?;
-        }
-        Ok(())
+        Ok(self.lengths.clone())
     }
 }

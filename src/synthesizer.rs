@@ -4,7 +4,7 @@ use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
 use crate::constraint::{Constraint, ConstraintError, Place, Rules};
-use crate::decode::{Decoding, GivenIdentifiers};
+use crate::decode::{Decoding, GivenIdentifier, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
@@ -16,21 +16,22 @@ use crate::model::parameters::Parameters;
 use crate::model::sequence::{SequenceNetwork, SequenceShape};
 use crate::model::{ModelError, Sizes};
 use crate::params::{OptionError, ValidFitOptions, checked_threads};
-use crate::report::{FitReport, SampleProgress};
-use crate::rng::Seed;
-use crate::sample::{
-    CHUNK, GivenColumn, Networks, Request, SampleError, SampledSequences, sample_chunk,
-};
+use crate::report::FitReport;
+use crate::rng::SeedSeries;
+use crate::sample::{GivenColumn, Networks, Request, SampleError};
 use crate::sampling::SampleOptions;
 use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
-use std::time::Instant;
+use std::sync::Mutex;
 use tch::Device;
 
+use chunks::Amount;
+
+mod chunks;
+mod conditions;
 mod continuation;
+mod imputation;
 mod inspection;
 mod likelihood;
 mod persistence;
@@ -138,6 +139,18 @@ pub struct ParSynthesizer {
     /// Of the file it was loaded from.
     pub(crate) file_bytes: Option<u64>,
     pub(crate) model: Mutex<Model>,
+    /// For calls that name no seed.
+    pub(crate) seeds: SeedSeries,
+}
+
+/// What a user gave of the sequences to sample.
+#[derive(Debug, Default)]
+struct Given {
+    /// By position in the layout's context.
+    context: Vec<Option<GivenColumn>>,
+    identifiers: GivenIdentifiers,
+    /// Where the sequences end that share the first given values, and so on; empty when each has its own.
+    shared_ends: Vec<usize>,
 }
 
 impl ParSynthesizer {
@@ -169,9 +182,10 @@ impl ParSynthesizer {
     }
 
     /// New sequences, as many as asked for, each with a length of its own: a frame of the columns, order and dtypes of
-    /// the data that was fitted. Fresh randomness at each call.
+    /// the data that was fitted. Fresh randomness at each call. SDV 2.0 calls it `sample_sequences`.
     /// # Errors
     /// [`Error::Identifier`] when a column has room for fewer new identifiers, or a key for fewer that differ.
+    #[doc(alias = "sample_sequences")]
     pub fn sample(&self, sequences: usize) -> Result<DataFrame> {
         self.sample_with(&SampleOptions::sequences(sequences))
     }
@@ -204,7 +218,7 @@ impl ParSynthesizer {
             }
             .into());
         }
-        self.run(options, Vec::new(), &Vec::new(), options.sequences)
+        self.run(options, Given::default(), options.sequences)
     }
 
     /// One new sequence for each row of a frame of context columns.
@@ -247,25 +261,26 @@ impl ParSynthesizer {
         context: &DataFrame,
         options: &SampleOptions,
     ) -> Result<DataFrame> {
-        for (option, value) in [("sequences", options.sequences), ("rows", options.rows)] {
-            if let Some(value) = value {
-                let wanted =
-                    "SampleOptions::per_context_row(): the frame decides how many".to_owned();
-                return Err(OptionError {
-                    option,
-                    found: value.to_string(),
-                    wanted,
-                }
-                .into());
-            }
-        }
+        refuse_amount(
+            options,
+            "SampleOptions::per_context_row(): the frame decides how many",
+        )?;
         let rows = ContextRows::from_frame(context, &self.schema)?;
-        let (given, identifiers) = self.given(&rows)?;
-        self.run(options, given, &identifiers, Some(rows.rows))
+        let (context, identifiers) = self.given(&rows, 0)?;
+        let given = Given {
+            context,
+            identifiers,
+            shared_ends: Vec::new(),
+        };
+        self.run(options, given, Some(rows.rows))
     }
 
-    /// The given columns by their place in the layout, and the given identifiers.
-    fn given(&self, rows: &ContextRows) -> Result<(Vec<Option<GivenColumn>>, GivenIdentifiers)> {
+    /// The given columns by their place in the layout, and the given identifiers; errors count rows from `first_row`.
+    fn given(
+        &self,
+        rows: &ContextRows,
+        first_row: usize,
+    ) -> Result<(Vec<Option<GivenColumn>>, GivenIdentifiers)> {
         let mut given = vec![None; self.layout.context.len()];
         let mut identifiers = Vec::new();
         self.check_given_keys(rows)?;
@@ -273,7 +288,13 @@ impl ParSynthesizer {
             let name = &self.schema.columns[*column].name;
             let Some(position) = self.layout.context_position(ContextSource::Column(*column))
             else {
-                identifiers.push((*column, values.clone()));
+                if let Values::Labels { codes, labels } = values {
+                    identifiers.push(GivenIdentifier {
+                        column: *column,
+                        codes: codes.iter().copied().map(Some).collect(),
+                        labels: labels.clone(),
+                    });
+                }
                 continue;
             };
             given[position] = Some(match (values, &self.layout.context[position].kind) {
@@ -282,7 +303,10 @@ impl ParSynthesizer {
                         codec
                             .class(code, labels)
                             .and_then(|class| u32::try_from(class).ok())
-                            .ok_or_else(|| self.unseen_category(name, row, code, labels, codec))
+                            .map(Some)
+                            .ok_or_else(|| {
+                                self.unseen_category(name, first_row + row, code, labels, codec)
+                            })
                     };
                     GivenColumn::Classes(
                         codes.iter().enumerate().map(class).collect::<Result<_>>()?,
@@ -296,10 +320,10 @@ impl ParSynthesizer {
                     {
                         return Err(Error::UnseenMissing {
                             column: name.clone(),
-                            row,
+                            row: first_row + row,
                         });
                     }
-                    GivenColumn::Numbers(numbers.clone())
+                    GivenColumn::Numbers(numbers.iter().copied().map(Some).collect())
                 }
                 _ => continue,
             });
@@ -385,121 +409,82 @@ impl ParSynthesizer {
     fn run(
         &self,
         options: &SampleOptions,
-        given: Vec<Option<GivenColumn>>,
-        identifiers: &GivenIdentifiers,
+        given: Given,
         sequences: Option<usize>,
     ) -> Result<DataFrame> {
-        options.check()?;
-        let threads = checked_threads(options.threads)?;
+        let threads = checked_threads(options.draws.threads)?;
+        let tries = options.checked_tries()?;
         let request = Request {
-            seed: Seed::new(options.seed).get(),
-            length: options.length,
-            temperature: options.temperature.unwrap_or(1.0),
+            lengths: options.checked_lengths(sequences)?,
+            candidates: options.checked_candidates()?,
+            temperature: options.draws.temperature()?,
             within_range: self.options.enforce_min_max,
             last_index: self.schema.last_index(),
-            given,
+            given: given.context,
+            shared_ends: given.shared_ends,
             given_rows: None,
+            seed: self.seed(options.draws.seed),
         };
-        let sampled = self.sample_chunks(&request, options, sequences, threads)?;
+        let amount = Amount {
+            sequences,
+            rows: options.rows,
+            row_limit: options.row_limit,
+        };
+        let sampled = self.sampled(&request, amount, threads, options.draws.progress.as_ref())?;
+        let identifiers: GivenIdentifiers = given
+            .identifiers
+            .into_iter()
+            .map(|identifiers| {
+                let sequences = 0..sampled.lengths.len();
+                identifiers.take(sequences.map(|sequence| request.place_of_given(sequence)))
+            })
+            .collect();
         let decoding = Decoding {
             schema: &self.schema,
             layout: &self.layout,
             identifiers: &self.identifiers,
             personal: &self.personal,
             spreads: &self.spreads,
-            given: identifiers,
+            given: &identifiers,
             seed: request.seed,
         };
         if options.custom_constraints.is_empty() {
             return Ok(self.schema.to_frame(decoding.columns(&sampled)?)?);
         }
-        self.until_accepted(sampled, &request, options, &decoding, threads)
+        let custom = &options.custom_constraints;
+        self.until_accepted(sampled, &request, custom, tries, &decoding, threads)
     }
 
-    /// Shares the chunks out to worker threads and puts them together in order.
-    fn sample_chunks(
-        &self,
-        request: &Request,
-        options: &SampleOptions,
-        sequences: Option<usize>,
-        threads: usize,
-    ) -> Result<SampledSequences> {
-        let wanted = sequences.map_or(u64::MAX, |n| n as u64);
-        let most_rows = options
-            .row_limit
-            .unwrap_or(usize::MAX)
-            .min(options.rows.map_or(usize::MAX, |rows| rows));
-        let chunks = wanted.div_ceil(CHUNK as u64);
-        let workers = threads
-            .min(usize::try_from(chunks).unwrap_or(threads))
-            .max(1);
-        let next = AtomicU64::new(0);
-        let model = self
-            .model
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .share();
-        let started = Instant::now();
-        std::thread::scope(|scope| {
-            // A bounded channel: workers wait when chunks pile up, as when one of them is slow.
-            let (sender, receiver) = mpsc::sync_channel(workers);
-            for _ in 0..workers {
-                let (sender, model, next) = (sender.clone(), model.share(), &next);
-                let (layout, rules) = (&self.layout, &self.rules);
-                scope.spawn(move || {
-                    tch::set_num_threads(1);
-                    let networks = match model.networks() {
-                        Ok(networks) => networks,
-                        Err(error) => return drop(sender.send((0, Err(error.into())))),
-                    };
-                    loop {
-                        let chunk = next.fetch_add(1, Ordering::Relaxed);
-                        if chunk >= chunks {
-                            return;
-                        }
-                        let range = chunk * CHUNK as u64..((chunk + 1) * CHUNK as u64).min(wanted);
-                        let sampled = sample_chunk(&networks, layout, rules, request, range);
-                        if sender.send((chunk, sampled)).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            let mut waiting = std::collections::BTreeMap::new();
-            let mut all: Option<SampledSequences> = None;
-            let (mut due, mut rows) = (0_u64, 0_usize);
-            while due < chunks && rows < most_rows {
-                let (chunk, sampled) = receiver.recv().map_err(|_| Error::Thread)?;
-                waiting.insert(chunk, sampled.map_err(|error| self.sample_error(error))?);
-                while let Some(sampled) = waiting.remove(&due) {
-                    due += 1;
-                    rows += sampled.lengths.iter().sum::<usize>();
-                    match &mut all {
-                        None => all = Some(sampled),
-                        Some(all) => all.append(sampled),
-                    }
-                    if let (Some(progress), Some(all)) = (&options.progress, &all) {
-                        progress(&SampleProgress {
-                            sequences: all.lengths.len(),
-                            sequences_wanted: sequences.unwrap_or(all.lengths.len()),
-                            rows,
-                            elapsed: started.elapsed(),
-                        });
-                    }
-                }
-            }
-            next.store(chunks, Ordering::Relaxed);
-            drop(receiver);
-            let mut all = all.unwrap_or_else(|| SampledSequences::empty(&self.layout));
-            if let Some(rows) = options.rows {
-                all.keep_until_rows(rows);
-            }
-            if let Some(rows) = options.row_limit {
-                all.keep_rows(rows);
-            }
-            Ok(all)
-        })
+    /// The seed of a call: the one asked for, or the next of this model's series.
+    fn seed(&self, seed: Option<u64>) -> u64 {
+        seed.unwrap_or_else(|| self.seeds.next().get())
+    }
+
+    /// Makes the calls that follow repeatable, those that name no seed: they differ from one another, and come again
+    /// after [`reset_sampling`](ParSynthesizer::reset_sampling) or the same seed. Each call takes one place in the series,
+    /// in the order in which threads make them.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// synthesizer.seed_sampling(7);
+    /// let (first, second) = (synthesizer.sample(5)?, synthesizer.sample(5)?);
+    /// assert!(!first.equals_missing(&second));
+    /// synthesizer.reset_sampling();
+    /// assert!(first.equals_missing(&synthesizer.sample(5)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seed_sampling(&self, seed: u64) {
+        self.seeds.start(seed);
+    }
+
+    /// Starts the series of calls again that [`seed_sampling`](ParSynthesizer::seed_sampling) began. Where it was not
+    /// called, the series is that of the fit or the load, which no other repeats: so calls come again within a program,
+    /// and differ from program to program.
+    pub fn reset_sampling(&self) {
+        self.seeds.start_again();
     }
 
     /// A failure of sampling in the user's words.
@@ -551,6 +536,21 @@ impl ParSynthesizer {
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+}
+
+/// Refuses a number of sequences or rows where something else decides it.
+fn refuse_amount(options: &SampleOptions, wanted: &str) -> Result<()> {
+    for (option, value) in [("sequences", options.sequences), ("rows", options.rows)] {
+        if let Some(value) = value {
+            return Err(OptionError {
+                option,
+                found: value.to_string(),
+                wanted: wanted.to_owned(),
+            }
+            .into());
+        }
+    }
+    Ok(())
 }
 
 fn listed(codec: &CategoryCodec) -> String {

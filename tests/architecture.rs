@@ -56,6 +56,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
             "layout",
             "model",
             "rng",
+            "sampling",
             "table",
         ],
         &["tch"],

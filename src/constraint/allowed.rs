@@ -38,6 +38,14 @@ pub(crate) enum Allowed {
 }
 
 impl Allowed {
+    /// Whether a class is among them.
+    pub(crate) fn has_class(&self, class: usize) -> bool {
+        match self {
+            Allowed::Classes(classes) => classes.get(class) == Some(&true),
+            Allowed::Anything | Allowed::Numbers(_) | Allowed::Exactly(_) => true,
+        }
+    }
+
     /// Whether a known cell is among them.
     pub(super) fn contains(&self, cell: Cell) -> bool {
         match (self, cell) {

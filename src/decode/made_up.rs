@@ -1,7 +1,7 @@
 //! Columns that are made up: ids and personal data.
 //! In: how many values are wanted, and which must not come out. Out: one a sequence, or one a row.
 
-use super::{Decoding, repeat, repeated};
+use super::{Decoding, GivenIdentifier, repeat, repeated};
 use crate::codec::identifier::IdentifierError;
 use crate::codec::personal::{PersonalCodec, PersonalDraws};
 use crate::layout::ContextSource;
@@ -19,11 +19,40 @@ impl Decoding<'_> {
         column: usize,
         sampled: &SampledSequences,
     ) -> Result<Values, IdentifierError> {
-        if let Some((_, given)) = self.given.iter().find(|(given, _)| *given == column) {
-            return Ok(repeated(given, &sampled.lengths));
+        if let Some(given) = self.given.iter().find(|given| given.column == column) {
+            return Ok(repeated(&self.completed(given)?, &sampled.lengths));
         }
         let values = self.made_up(column, sampled.lengths.len(), &[])?;
         Ok(repeated(&values, &sampled.lengths))
+    }
+
+    /// Given values, and made-up ones for the sequences that have none.
+    fn completed(&self, given: &GivenIdentifier) -> Result<Values, IdentifierError> {
+        let wanted = given.codes.iter().filter(|code| code.is_none()).count();
+        let mut labels = given.labels.clone();
+        let first_new = u32::try_from(labels.len()).unwrap_or(MISSING_CODE);
+        let mut new = Vec::new();
+        if wanted > 0
+            && let Values::Labels {
+                codes,
+                labels: new_labels,
+            } = self.made_up(given.column, wanted, &given.labels)?
+        {
+            labels.extend(new_labels);
+            new = codes;
+        }
+        let mut new = new.into_iter().map(|code| match code {
+            MISSING_CODE => MISSING_CODE,
+            code => first_new.saturating_add(code),
+        });
+        let codes = given
+            .codes
+            .iter()
+            .map(|code| code.unwrap_or_else(|| new.next().unwrap_or(MISSING_CODE)));
+        Ok(Values::Labels {
+            codes: codes.collect(),
+            labels,
+        })
     }
 
     /// Made-up values among the rows.
@@ -91,7 +120,7 @@ impl Decoding<'_> {
         &self,
         sampled: &SampledSequences,
     ) -> Result<Vec<(usize, Values)>, IdentifierError> {
-        let is_given = |column: usize| self.given.iter().any(|(given, _)| *given == column);
+        let is_given = |column: usize| self.given.iter().any(|given| given.column == column);
         let (made_up, drawn): (Vec<usize>, Vec<usize>) = self
             .schema
             .sequence_key()

@@ -193,7 +193,9 @@ impl ContextNetwork {
         mode.dropout(&hidden)
     }
 
-    /// The hidden vector of one head, `[sequences, width]`, given which columns are known.
+    /// The hidden vector of one head, `[sequences, width]`, given which columns are known of each sequence.
+    /// # Shapes
+    /// `known` `[sequences, columns]`, sequence after sequence
     pub(crate) fn head(
         &self,
         head: usize,
@@ -204,7 +206,7 @@ impl ContextNetwork {
         let columns = self.shape.columns();
         let visible = Tensor::f_from_slice(&flags)?
             .f_to_device(inputs.numbers.device())?
-            .f_view([1, 1, columns])?;
+            .f_view([-1, 1, columns])?;
         let rows = inputs.numbers.size()[0];
         let visible = visible.f_expand([rows, columns, columns], false)?;
         Ok(self

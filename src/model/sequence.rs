@@ -114,6 +114,17 @@ impl LstmState {
         })
     }
 
+    /// The states of several groups of sequences, one after the other.
+    pub(crate) fn side_by_side(states: &[LstmState]) -> Result<LstmState, ModelError> {
+        let all = |part: fn(&LstmState) -> &Tensor| {
+            Tensor::f_cat(&states.iter().map(part).collect::<Vec<_>>(), 1)
+        };
+        Ok(LstmState {
+            hidden: all(|state| &state.hidden)?,
+            cell: all(|state| &state.cell)?,
+        })
+    }
+
     /// The state of the sequences at some positions.
     pub(crate) fn keep(&self, positions: &Tensor) -> Result<LstmState, ModelError> {
         Ok(LstmState {

@@ -1,9 +1,9 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
-use super::sequences::Decided;
-use super::{Chunk, GivenColumn, SampleError, small};
+use super::sequences::{Cell, Decided};
+use super::{Chunk, Goal, SampleError, small};
 use crate::codec::number::NumberCodec;
-use crate::constraint::{Allowed, Cell, Moment, Place};
+use crate::constraint::{Allowed, Moment, Place};
 use crate::history::context_features;
 use crate::layout::{
     CONTEXT_FEATURES, CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout,
@@ -25,6 +25,11 @@ pub(super) fn category_columns(layout: &Layout) -> usize {
 
 /// Draws of a start before the nearest allowed one is taken.
 const MOST_DRAWS: usize = 64;
+/// The moment of a context, and of a first row before the length is known.
+const BEGINNING: Moment = Moment {
+    row: 0,
+    rows_after: None,
+};
 
 impl Chunk<'_> {
     pub(super) fn context_inputs(&self) -> Result<ContextInputs, ModelError> {
@@ -49,197 +54,53 @@ impl Chunk<'_> {
     pub(super) fn draw_context(&mut self) -> Result<(), SampleError> {
         let layout = self.layout;
         let sequences = self.sequences();
-        let first = self.first;
-        let mut known = vec![false; layout.context.len()];
+        let columns = layout.context.len();
         self.context = layout
             .context
             .iter()
-            .map(|c| Decided::new(matches!(c.kind, ContextKind::Category(_))))
+            .map(|column| match column.kind {
+                ContextKind::Category(_) => Decided::Classes(vec![0; sequences]),
+                ContextKind::Number { .. } => Decided::Numbers(vec![f64::NAN; sequences]),
+            })
             .collect();
-        for (column, known) in known.iter_mut().enumerate() {
-            let given = match (&layout.context[column].source, self.request.length) {
-                (ContextSource::Length, Some(length)) => {
-                    Some(Decided::Numbers(vec![length as f64; sequences]))
+        let mut known = vec![false; sequences * columns];
+        for row in 0..sequences {
+            for column in 0..columns {
+                if let Some(given) = self.given_context(column, row) {
+                    self.know(column, row, given);
+                    known[row * columns + column] = true;
                 }
-                _ => {
-                    self.request
-                        .given
-                        .get(column)
-                        .and_then(Option::as_ref)
-                        .map(|given| match given {
-                            GivenColumn::Classes(classes) => {
-                                Decided::Classes(classes[first..first + sequences].to_vec())
-                            }
-                            GivenColumn::Numbers(numbers) => {
-                                Decided::Numbers(numbers[first..first + sequences].to_vec())
-                            }
-                        })
-                }
-            };
-            if let Some(given) = given {
-                self.know(column, given);
-                *known = true;
             }
         }
         let is_given = known.clone();
-        for column in 0..layout.context.len() {
-            if known[column] {
+        for column in 0..columns {
+            let drawn: Vec<usize> = (0..sequences)
+                .filter(|row| !known[row * columns + column])
+                .collect();
+            if drawn.is_empty() {
                 continue;
             }
             let inputs = self.context_inputs()?;
             let hidden = self.networks.context.head(column, &inputs, &known)?;
             let output = self.networks.context.decoder.output(column, &hidden, &[])?;
-            let drawn = self.draw_context_column(column, &output)?;
-            self.know(column, drawn);
-            known[column] = true;
+            for row in drawn {
+                let cell = self.draw_context_cell(column, row, &output)?;
+                self.know(column, row, cell);
+                known[row * columns + column] = true;
+                self.is_drawn[row] = true;
+            }
         }
         self.check_given(&is_given)
     }
 
-    fn draw_context_column(
-        &mut self,
-        column: usize,
-        output: &HeadOutput,
-    ) -> Result<Decided, SampleError> {
-        let ContextColumn { source, kind } = &self.layout.context[column];
-        let rows = 0..self.sequences();
-        Ok(match kind {
-            ContextKind::Category(codec) => Decided::Classes(
-                rows.map(|row| self.draw_context_class(column, row, codec, output))
-                    .collect::<Result<_, _>>()?,
-            ),
-            ContextKind::Number { codec, .. } => Decided::Numbers(
-                rows.map(|row| match source {
-                    ContextSource::Start => self.draw_start(row, codec, output),
-                    _ => self.draw_context_number(column, row, codec, output),
-                })
-                .collect::<Result<_, _>>()?,
-            ),
-        })
-    }
-
-    fn draw_context_class(
-        &mut self,
-        column: usize,
-        row: usize,
-        codec: &CategoryCodec,
-        output: &HeadOutput,
-    ) -> Result<u32, SampleError> {
-        let allowed = self.allowed_context(column, row);
-        let hidden = codec.hidden_class();
-        let is_allowed = |class: usize| {
-            let keeps = match &allowed {
-                Allowed::Classes(classes) => classes.get(class) == Some(&true),
-                _ => true,
-            };
-            keeps && Some(class) != hidden
-        };
-        let temperature = self.request.temperature;
-        let generator = &mut self.generators[row];
-        match output.class(row, is_allowed, temperature, generator) {
-            Some(class) => Ok(small(class)),
-            None => Err(self.stuck(Place::Context(column), row)),
-        }
-    }
-
-    fn draw_context_number(
-        &mut self,
-        column: usize,
-        row: usize,
-        codec: &NumberCodec,
-        output: &HeadOutput,
-    ) -> Result<f64, SampleError> {
-        let request = self.request;
-        let source = self.layout.context[column].source;
-        // Lengths stay within what was seen whatever the user says.
-        let within_range = request.within_range || !matches!(source, ContextSource::Column(_));
-        let allowed = self.allowed_context(column, row);
-        let generator = &mut self.generators[row];
-        let mut draw = || {
-            let temperature = request.temperature;
-            let value = output.number(row, codec, f64::NAN, within_range, temperature, generator);
-            codec.restore(value, within_range)
-        };
-        let written = |value: f64| self.rules.written(Place::Context(column), value);
-        match allowed {
-            Allowed::Anything | Allowed::Classes(_) => Ok(draw()),
-            Allowed::Exactly(value) => Ok(value),
-            Allowed::Numbers(set) => {
-                let snap = |value: f64| written(codec.restore(value, false));
-                set.draw(|| written(draw()), snap, codec.resolution())
-                    .ok_or_else(|| self.stuck(Place::Context(column), row))
-            }
-        }
-    }
-
-    /// A start, from which the index has a value that the rules allow.
-    fn draw_start(
-        &mut self,
-        row: usize,
-        codec: &NumberCodec,
-        output: &HeadOutput,
-    ) -> Result<f64, SampleError> {
-        let temperature = self.request.temperature;
-        let place = self.index_place();
-        let allowed = match (place, self.cells.get(row)) {
-            (Some(place), Some(cells)) => {
-                let moment = Moment {
-                    row: 0,
-                    rows_after: None,
-                };
-                self.rules.allowed(place, cells, moment)
-            }
-            _ => Allowed::Anything,
-        };
-        let time = self.time_of_day(row);
-        let generator = &mut self.generators[row];
-        let mut draw = || {
-            // Starts stay within what was seen whatever the user says.
-            let value = output.number(row, codec, f64::NAN, true, temperature, generator);
-            codec.restore(value, true)
-        };
-        let (Allowed::Numbers(set), Some(place), Some(index)) =
-            (allowed, place, &self.layout.index)
-        else {
-            return Ok(draw());
-        };
-        let value = |start: f64| index.value(start + time);
-        // Between the bounds of a time of day, the nearest date may fall a day short.
-        let snap = |value: f64| {
-            let start = index.number(value) - time;
-            index.value(codec.restore(start, false) + time)
-        };
-        let mut last = f64::NAN;
-        for _ in 0..MOST_DRAWS {
-            last = draw();
-            if set.contains(value(last)) {
-                return Ok(last);
-            }
-        }
-        match set.draw(|| value(last), snap, codec.resolution()) {
-            Some(value) => Ok(index.number(value) - time),
-            None => Err(self.stuck(place, row)),
-        }
-    }
-
-    fn allowed_context(&self, column: usize, row: usize) -> Allowed {
-        let moment = Moment {
-            row: 0,
-            rows_after: None,
-        };
-        match self.cells.get(row) {
-            Some(cells) => self.rules.allowed(Place::Context(column), cells, moment),
-            None => Allowed::Anything,
-        }
-    }
-
-    /// Given contexts may contradict each other, or what was drawn to them.
+    /// Given contexts may contradict each other, or what was drawn to them. Those of given rows are as they are.
     fn check_given(&mut self, is_given: &[bool]) -> Result<(), SampleError> {
         if self.request.given_rows.is_some() {
             return Ok(());
         }
+        let columns = self.layout.context.len();
         for row in 0..self.cells.len() {
-            for column in (0..is_given.len()).filter(|&column| is_given[column]) {
+            for column in (0..columns).filter(|&column| is_given[row * columns + column]) {
                 if !self.rules.keeps_context(column, &mut self.cells[row]) {
                     return Err(self.stuck(Place::Context(column), row));
                 }
@@ -251,7 +112,7 @@ impl Chunk<'_> {
     pub(super) fn stuck(&self, place: Place, row: usize) -> SampleError {
         SampleError::Stuck {
             place,
-            sequence: self.first + row,
+            sequence: self.sequences[row],
         }
     }
 
@@ -262,35 +123,188 @@ impl Chunk<'_> {
         }
     }
 
-    /// Writes a context column's features and keeps its values.
-    fn know(&mut self, column: usize, values: Decided) {
-        let slot = self.networks.context.shape.slots[column];
-        let sequences = self.sequences().max(1);
-        match (&values, slot, &self.layout.context[column].kind) {
-            (Decided::Classes(classes), Slot::Category(slot), _) => {
-                let width = self.categories.len() / sequences;
-                for (row, &class) in classes.iter().enumerate() {
-                    self.categories[row * width + slot] = class;
-                }
+    /// The values that the rules leave a context column.
+    fn allowed_context(&self, place: Option<Place>, row: usize) -> Allowed {
+        match (self.cells.get(row), place) {
+            (Some(cells), Some(place)) => self.rules.allowed(place, cells, BEGINNING),
+            _ => Allowed::Anything,
+        }
+    }
+
+    fn given_context(&self, column: usize, row: usize) -> Option<Cell> {
+        let sequence = self.sequences[row];
+        let length = match self.layout.context[column].source {
+            ContextSource::Length => self.request.lengths.of(sequence),
+            _ => None,
+        };
+        length
+            .map(|length| Cell::Number(length as f64))
+            .or_else(|| self.request.given_context(column, sequence))
+    }
+
+    fn draw_context_cell(
+        &mut self,
+        column: usize,
+        row: usize,
+        output: &HeadOutput,
+    ) -> Result<Cell, SampleError> {
+        let goal = self.request.given_rows.as_ref().map(|given| given.goal);
+        // A cell that is filled must not be missing again.
+        let is_filled = goal == Some(Goal::Fill);
+        let ContextColumn { source, kind } = &self.layout.context[column];
+        match (kind, source) {
+            (ContextKind::Category(codec), _) => {
+                self.draw_context_class(column, row, codec, is_filled, output)
             }
-            (Decided::Numbers(numbers), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
+            (ContextKind::Number { codec, .. }, ContextSource::Length)
+                if goal == Some(Goal::End) =>
+            {
+                // A sequence has at least the rows that are given.
+                let least = self.given_rows(row).len() as f64;
+                let (temperature, generator) =
+                    (self.request.temperature, &mut self.generators[row]);
+                let (length, nats) = output.number_from(row, codec, least, temperature, generator);
+                self.context_nats[row] += nats;
+                Ok(Cell::Number(length))
+            }
+            (ContextKind::Number { codec, .. }, ContextSource::Start) => {
+                self.draw_start(row, codec, output)
+            }
+            (ContextKind::Number { codec, .. }, _) => {
+                self.draw_context_number(column, row, codec, is_filled, output)
+            }
+        }
+    }
+
+    fn draw_context_class(
+        &mut self,
+        column: usize,
+        row: usize,
+        codec: &CategoryCodec,
+        is_filled: bool,
+        output: &HeadOutput,
+    ) -> Result<Cell, SampleError> {
+        let place = Place::Context(column);
+        let allowed = self.allowed_context(Some(place), row);
+        let banned = [
+            codec.hidden_class(),
+            codec.missing_class().filter(|_| is_filled),
+        ];
+        let is_allowed = |class: usize| allowed.has_class(class) && !banned.contains(&Some(class));
+        let temperature = self.request.temperature;
+        let generator = &mut self.generators[row];
+        match output.class(row, is_allowed, temperature, generator) {
+            Some(class) => Ok(Cell::Class(small(class))),
+            // The only class there is stands for all that are banned.
+            None if allowed == Allowed::Anything => Ok(Cell::Class(0)),
+            None => Err(self.stuck(place, row)),
+        }
+    }
+
+    fn draw_context_number(
+        &mut self,
+        column: usize,
+        row: usize,
+        codec: &NumberCodec,
+        is_filled: bool,
+        output: &HeadOutput,
+    ) -> Result<Cell, SampleError> {
+        let (request, place) = (self.request, Place::Context(column));
+        let source = self.layout.context[column].source;
+        // Lengths stay within what was seen whatever the user says.
+        let within_range = request.within_range || !matches!(source, ContextSource::Column(_));
+        let allowed = self.allowed_context(Some(place), row);
+        let generator = &mut self.generators[row];
+        let mut draw = || {
+            let temperature = request.temperature;
+            let value = output.number(
+                row,
+                codec,
+                f64::NAN,
+                is_filled,
+                within_range,
+                temperature,
+                generator,
+            );
+            codec.restore(value, within_range)
+        };
+        let written = |value: f64| self.rules.written(place, value);
+        match allowed {
+            Allowed::Anything | Allowed::Classes(_) => Ok(Cell::Number(draw())),
+            Allowed::Exactly(value) => Ok(Cell::Number(value)),
+            Allowed::Numbers(set) => {
+                let snap = |value: f64| written(codec.restore(value, false));
+                set.draw(|| written(draw()), snap, codec.resolution())
+                    .map(Cell::Number)
+                    .ok_or_else(|| self.stuck(place, row))
+            }
+        }
+    }
+
+    /// A start, from which the index has a value that the rules allow.
+    fn draw_start(
+        &mut self,
+        row: usize,
+        codec: &NumberCodec,
+        output: &HeadOutput,
+    ) -> Result<Cell, SampleError> {
+        let (temperature, place) = (self.request.temperature, self.index_place());
+        let allowed = self.allowed_context(place, row);
+        let time = self.time_of_day(row);
+        let generator = &mut self.generators[row];
+        let mut draw = || {
+            // Starts stay within what was seen whatever the user says.
+            let value = output.number(row, codec, f64::NAN, false, true, temperature, generator);
+            codec.restore(value, true)
+        };
+        let (Allowed::Numbers(set), Some(place), Some(index)) =
+            (allowed, place, &self.layout.index)
+        else {
+            return Ok(Cell::Number(draw()));
+        };
+        let value = |start: f64| index.value(start + time);
+        let mut last = f64::NAN;
+        for _ in 0..MOST_DRAWS {
+            last = draw();
+            if set.contains(value(last)) {
+                return Ok(Cell::Number(last));
+            }
+        }
+        let snap = |value: f64| {
+            let start = index.number(value) - time;
+            index.value(codec.restore(start, false) + time)
+        };
+        match set.draw(|| value(last), snap, codec.resolution()) {
+            Some(value) => Ok(Cell::Number(index.number(value) - time)),
+            None => Err(self.stuck(place, row)),
+        }
+    }
+
+    /// Writes the features of a sequence's context column and keeps its value.
+    fn know(&mut self, column: usize, row: usize, cell: Cell) {
+        let slot = self.networks.context.shape.slots[column];
+        let sequences = self.sequences();
+        match (cell, slot, &self.layout.context[column].kind) {
+            (Cell::Class(class), Slot::Category(slot), _) => {
+                let width = self.categories.len() / sequences;
+                self.categories[row * width + slot] = class;
+            }
+            (Cell::Number(value), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
                 let width = self.numbers.len() / sequences;
-                for (row, &value) in numbers.iter().enumerate() {
-                    let at = row * width + slot * CONTEXT_FEATURES;
-                    self.numbers[at..at + CONTEXT_FEATURES]
-                        .copy_from_slice(&context_features(value, scale));
-                }
+                let at = row * width + slot * CONTEXT_FEATURES;
+                self.numbers[at..at + CONTEXT_FEATURES]
+                    .copy_from_slice(&context_features(value, scale));
             }
             _ => {}
         }
-        for (row, cells) in self.cells.iter_mut().enumerate() {
-            let cell = match &values {
-                Decided::Classes(classes) => classes.get(row).map(|&class| Cell::Class(class)),
-                Decided::Numbers(numbers) => numbers.get(row).map(|&number| Cell::number(number)),
-            };
-            cells.set(Place::Context(column), cell.unwrap_or(Cell::Unknown));
+        match (&mut self.context[column], cell) {
+            (Decided::Classes(classes), Cell::Class(class)) => classes[row] = class,
+            (Decided::Numbers(numbers), Cell::Number(number)) => numbers[row] = number,
+            (Decided::Classes(_), Cell::Number(_)) | (Decided::Numbers(_), Cell::Class(_)) => {}
         }
-        self.context[column] = values;
+        if let Some(cells) = self.cells.get_mut(row) {
+            cells.set(Place::Context(column), cell.into());
+        }
     }
 
     pub(super) fn context_number(&self, source: ContextSource, row: usize) -> Option<f64> {

@@ -2,10 +2,10 @@
 //! In: [`GivenRows`] and walks before their first row. Out: the walks after their last given row, and the LSTM's state.
 
 use super::Chunk;
-use super::sequences::Decided;
+use super::sequences::{Cell, Decided};
 use super::walk::{RowBuffer, Walk};
-use crate::constraint::{Cell, Place};
-use crate::layout::{Layout, RowKind, RowSource, next_index};
+use crate::constraint::Rules;
+use crate::layout::{Layout, Reference, RowKind, RowSource, next_index};
 use crate::model::dropout::Mode;
 use crate::model::sequence::LstmState;
 use crate::model::{ModelError, long};
@@ -19,44 +19,96 @@ const SEGMENT_STEPS: usize = 128;
 /// Draws of a gap before the usual one is taken.
 const MOST_DRAWS: usize = 100;
 
-/// Rows that sequences go on from, and how far.
+/// What given rows are given for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// So many new rows of each sequence.
+    Steps(usize),
+    /// New rows up to an end that is drawn.
+    End,
+    /// Their own missing cells.
+    Fill,
+}
+
+/// Rows that sequences go on from, or have missing cells in.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenRows {
-    /// New rows of each sequence, at least 1.
-    pub(crate) steps: usize,
+    pub(crate) goal: Goal,
     /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
     pub(crate) offsets: Vec<usize>,
     /// One value a row, by position in the layout's rows; the gap of a first row means nothing.
     pub(crate) rows: Vec<Decided>,
     /// The index number of each row; empty without an index.
     pub(crate) index: Vec<f64>,
+    /// Whether the value of each row is to be drawn, by position in the layout's rows; empty for columns that are known.
+    pub(crate) unknown: Vec<Vec<bool>>,
+}
+
+impl GivenRows {
+    /// A value, unless it is to be drawn.
+    pub(super) fn known(&self, column: usize, row: usize) -> Option<Cell> {
+        match self.is_unknown(column, row) {
+            true => None,
+            false => self.rows.get(column)?.get(row),
+        }
+    }
+
+    fn is_unknown(&self, column: usize, row: usize) -> bool {
+        let unknown = self.unknown.get(column).and_then(|rows| rows.get(row));
+        unknown.copied().unwrap_or(false)
+    }
+
+    /// The rows of a range in which something is to be drawn.
+    pub(super) fn unknown_rows(
+        &self,
+        mut rows: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = usize> {
+        if self.unknown.iter().all(Vec::is_empty) {
+            rows.end = rows.start;
+        }
+        rows.filter(|&row| (0..self.unknown.len()).any(|column| self.is_unknown(column, row)))
+    }
 }
 
 impl Walk {
     /// Takes in the next of the given rows.
-    fn read(&mut self, given: &GivenRows, layout: &Layout) {
+    fn read(&mut self, given: &GivenRows, layout: &Layout, rules: &Rules) {
         let row = self.given.start + self.rows;
+        if let Some(&number) = given.index.get(row) {
+            self.number = number;
+        }
         let (mut number_slot, mut category_slot) = (0, 0);
-        for (column, values) in layout.rows.iter().zip(&given.rows) {
+        for (at, (column, values)) in layout.rows.iter().zip(&given.rows).enumerate() {
             match (&column.kind, values) {
                 (RowKind::Category(_), Decided::Classes(classes)) => {
                     self.history.absorb_category(category_slot, classes[row]);
+                    self.show(at, Cell::Class(classes[row]));
                     category_slot += 1;
                 }
                 (RowKind::Number(number), Decided::Numbers(values)) => {
+                    let value = match self.reference(rules, at) {
+                        Some(from) => Reference::distance(from, values[row]),
+                        None => values[row],
+                    };
                     if column.source != RowSource::Gap || self.rows > 0 {
                         self.history
-                            .absorb_number(number_slot, values[row], &number.scale);
+                            .absorb_number(number_slot, value, &number.scale);
+                    }
+                    match (column.source, &layout.index) {
+                        (RowSource::Gap, Some(index)) => {
+                            self.show(at, Cell::Number(index.value(self.number)));
+                        }
+                        _ => self.show(at, Cell::Number(values[row])),
                     }
                     number_slot += 1;
                 }
                 _ => {}
             }
         }
-        if let Some(&number) = given.index.get(row) {
-            self.number = number;
-        }
         self.rows += 1;
+        if let Some(cells) = &mut self.cells {
+            cells.next_row();
+        }
     }
 }
 
@@ -64,39 +116,11 @@ impl Chunk<'_> {
     /// The given rows of a sequence of this chunk; an empty range where there are none.
     pub(super) fn given_rows(&self, row: usize) -> Range<usize> {
         match &self.request.given_rows {
-            Some(given) => given.offsets[self.first + row]..given.offsets[self.first + row + 1],
-            None => 0..0,
-        }
-    }
-
-    /// Shows the rules what was given.
-    fn show_given(&mut self, given: &GivenRows, walks: &[Walk]) {
-        for walk in walks {
-            let Some(cells) = self.cells.get_mut(walk.row) else {
-                continue;
-            };
-            for row in walk.given.clone() {
-                for (at, (column, values)) in self.layout.rows.iter().zip(&given.rows).enumerate() {
-                    let cell = match (column.source, values, &self.layout.index) {
-                        (RowSource::Gap, _, Some(index)) => {
-                            let number = given.index.get(row);
-                            number.map_or(Cell::Unknown, |&at| Cell::Number(index.value(at)))
-                        }
-                        (_, Decided::Classes(classes), _) => Cell::Class(classes[row]),
-                        (_, Decided::Numbers(numbers), _) => {
-                            let from = self.rules.reference(at, cells);
-                            Cell::number(match (from, &column.reference) {
-                                (Some(from), Some(reference)) => {
-                                    reference.value(from, numbers[row])
-                                }
-                                _ => numbers[row],
-                            })
-                        }
-                    };
-                    cells.set(Place::Row(at), cell);
-                }
-                cells.next_row();
+            Some(given) => {
+                let sequence = self.sequences[row];
+                given.offsets[sequence]..given.offsets[sequence + 1]
             }
+            None => 0..0,
         }
     }
 
@@ -105,12 +129,11 @@ impl Chunk<'_> {
     /// # Shapes
     /// `contexts` `[walks, CONTEXT_WIDTH]`
     pub(super) fn read(
-        &mut self,
+        &self,
         given: &GivenRows,
         walks: &mut [Walk],
         contexts: &Tensor,
     ) -> Result<LstmState, ModelError> {
-        self.show_given(given, walks);
         let (network, device) = (&self.networks.sequence, self.networks.device);
         let mut order: Vec<usize> = (0..walks.len()).collect();
         order.sort_by_key(|&at| Reverse(walks[at].given.len()));
@@ -130,7 +153,7 @@ impl Chunk<'_> {
             for _ in 0..steps {
                 for &at in &order[..present] {
                     buffer.push(&walks[at]);
-                    walks[at].read(given, self.layout);
+                    walks[at].read(given, self.layout, self.rules);
                 }
             }
             let context = contexts
@@ -146,6 +169,8 @@ impl Chunk<'_> {
         for (place, &at) in order.iter().enumerate() {
             back[at] = long(place);
         }
+        // Sequences without a given row are still before any.
+        let state = state.join(long(order.len()))?;
         state.keep(&Tensor::f_from_slice(&back)?.f_to(device)?)
     }
 }

@@ -1,7 +1,24 @@
 //! Sampled values, column by column, before they become a frame.
 
+use crate::constraint;
 use crate::layout::{ContextKind, Layout, RowKind};
 use std::ops::Range;
+
+/// One decided value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell {
+    Class(u32),
+    Number(f64),
+}
+
+impl From<Cell> for constraint::Cell {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Class(class) => constraint::Cell::Class(class),
+            Cell::Number(number) => constraint::Cell::number(number),
+        }
+    }
+}
 
 /// A column of decided values.
 #[derive(Debug, Clone)]
@@ -11,6 +28,16 @@ pub(crate) enum Decided {
 }
 
 impl Decided {
+    /// An empty column of the rows.
+    pub(crate) fn of_kind(kind: &RowKind) -> Decided {
+        Decided::new(matches!(kind, RowKind::Category(_)))
+    }
+
+    /// An empty column of the same kind.
+    pub(crate) fn emptied(&self) -> Decided {
+        Decided::new(matches!(self, Decided::Classes(_)))
+    }
+
     pub(super) fn new(is_category: bool) -> Decided {
         if is_category {
             Decided::Classes(Vec::new())
@@ -19,10 +46,50 @@ impl Decided {
         }
     }
 
+    /// The value at a position, if there is one.
+    pub(crate) fn get(&self, at: usize) -> Option<Cell> {
+        match self {
+            Decided::Classes(classes) => classes.get(at).copied().map(Cell::Class),
+            Decided::Numbers(numbers) => numbers.get(at).copied().map(Cell::Number),
+        }
+    }
+
+    /// Appends a value of the column's kind.
+    pub(crate) fn push(&mut self, cell: Cell) {
+        match (self, cell) {
+            (Decided::Classes(classes), Cell::Class(class)) => classes.push(class),
+            (Decided::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
+            (Decided::Classes(_), Cell::Number(_)) | (Decided::Numbers(_), Cell::Class(_)) => {}
+        }
+    }
+
+    /// Appends another column of the same kind.
+    pub(super) fn append(&mut self, later: Decided) {
+        match (self, later) {
+            (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
+            (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
+            (Decided::Classes(_), Decided::Numbers(_))
+            | (Decided::Numbers(_), Decided::Classes(_)) => {}
+        }
+    }
+
+    /// Drops all but the first values.
     pub(super) fn truncate(&mut self, count: usize) {
         match self {
             Decided::Classes(classes) => classes.truncate(count),
             Decided::Numbers(numbers) => numbers.truncate(count),
+        }
+    }
+
+    /// The values at these positions, in their order.
+    pub(super) fn take(&self, rows: &[usize]) -> Decided {
+        match self {
+            Decided::Classes(classes) => {
+                Decided::Classes(rows.iter().map(|&row| classes[row]).collect())
+            }
+            Decided::Numbers(numbers) => {
+                Decided::Numbers(rows.iter().map(|&row| numbers[row]).collect())
+            }
         }
     }
 }
@@ -68,12 +135,8 @@ impl SampledSequences {
             .iter_mut()
             .zip(later.context)
             .chain(self.rows.iter_mut().zip(later.rows));
-        for pair in pairs {
-            match pair {
-                (Decided::Classes(all), Decided::Classes(own)) => all.extend(own),
-                (Decided::Numbers(all), Decided::Numbers(own)) => all.extend(own),
-                _ => {}
-            }
+        for (all, own) in pairs {
+            all.append(own);
         }
     }
 

@@ -1,8 +1,8 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
-use super::sequences::Decided;
-use super::{Chunk, SampleError, single};
-use crate::constraint::{Moment, Place};
+use super::sequences::{Cell, Decided};
+use super::{Chunk, Goal, Request, SampleError, single};
+use crate::constraint::{Allowed, Cells, Moment, Place, Rules};
 use crate::history::{History, position_features};
 use crate::layout::{
     ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
@@ -14,9 +14,12 @@ use std::ops::Range;
 use tch::Device;
 
 /// One sequence while it is sampled.
+#[derive(Debug, Clone)]
 pub(super) struct Walk {
-    /// Its place in the chunk.
+    /// Its place in the chunk, which has the random stream.
     pub(super) row: usize,
+    /// The place in the chunk whose context it has.
+    pub(super) origin: usize,
     /// The rows it goes on from, of those given; empty for a new sequence.
     pub(super) given: Range<usize>,
     /// The length the network is told.
@@ -36,11 +39,65 @@ pub(super) struct Walk {
     /// Rows so far, the given ones among them; `columns` and `index` hold the others.
     pub(super) rows: usize,
     pub(super) is_over: bool,
+    /// How likely it is, where candidates are compared, in nats: of new rows all cells, of given ones those known.
+    pub(super) nats: f64,
+    /// The same of the row being drawn.
+    pub(super) row_nats: f64,
+    /// What was drawn for missing cells since it was last taken from here: column, given row, value.
+    pub(super) filled: Vec<(usize, usize, Cell)>,
+    /// What rules see of it; none without rules.
+    pub(super) cells: Option<Cells>,
     /// The column for which the rules left no value in the row at hand.
     pub(super) stuck: Option<Place>,
 }
 
 impl Walk {
+    /// Whether the next row is the first after given ones.
+    pub(super) fn is_at_last_given(&self) -> bool {
+        self.rows > 0 && self.rows == self.given.len()
+    }
+
+    /// The next row's place among those given, if it is one of them.
+    pub(super) fn given_row(&self) -> Option<usize> {
+        (self.rows < self.given.len()).then(|| self.given.start + self.rows)
+    }
+
+    fn given_cell(&self, request: &Request, column: usize) -> Option<Cell> {
+        let row = self.given_row()?;
+        request.given_rows.as_ref()?.known(column, row)
+    }
+
+    /// The known class of the next row's category.
+    pub(super) fn given_class(&self, request: &Request, column: usize) -> Option<u32> {
+        match self.given_cell(request, column)? {
+            Cell::Class(class) => Some(class),
+            Cell::Number(_) => None,
+        }
+    }
+
+    /// The known value of the next row's number.
+    pub(super) fn given_number(&self, request: &Request, column: usize) -> Option<f64> {
+        match self.given_cell(request, column)? {
+            Cell::Number(number) => Some(number),
+            Cell::Class(_) => None,
+        }
+    }
+
+    /// The next row's index number, if it is given.
+    pub(super) fn given_index(&self, request: &Request) -> Option<f64> {
+        let row = self.given_row()?;
+        request.given_rows.as_ref()?.index.get(row).copied()
+    }
+
+    /// Keeps the value of a new row, or of a missing cell of a given one.
+    pub(super) fn keep(&mut self, column: usize, cell: Cell, is_known: bool) {
+        match self.given_row() {
+            Some(row) if !is_known => self.filled.push((column, row, cell)),
+            Some(_) => {}
+            None => self.columns[column].push(cell),
+        }
+    }
+
     /// Where the next row stands, and how many follow it, unless the table's end decides that.
     pub(super) fn moment(&self) -> Moment {
         let rows_after = self.most_rows.saturating_sub(self.rows + 1);
@@ -50,8 +107,33 @@ impl Walk {
         }
     }
 
-    /// Ends the walk before the row at hand, for which a column has no value.
+    /// The values that the rules leave a column of the next row.
+    pub(super) fn allowed(&self, rules: &Rules, column: usize) -> Allowed {
+        match &self.cells {
+            Some(cells) => rules.allowed(Place::Row(column), cells, self.moment()),
+            None => Allowed::Anything,
+        }
+    }
+
+    /// What the distances of a column are measured from in the next row.
+    pub(super) fn reference(&self, rules: &Rules, column: usize) -> Option<f64> {
+        rules.reference(column, self.cells.as_ref()?)
+    }
+
+    /// Shows the rules a value of the next row.
+    pub(super) fn show(&mut self, column: usize, cell: impl Into<crate::constraint::Cell>) {
+        if let Some(cells) = &mut self.cells {
+            cells.set(Place::Row(column), cell.into());
+        }
+    }
+
+    /// Leaves the row at hand, for a column of which the rules have no value. Of a given row that is filled some value
+    /// is taken all the same: known cells may break the rules, and another candidate may keep them.
     pub(super) fn stop(&mut self, place: Place) {
+        if self.given_row().is_some() {
+            self.row_nats = f64::NEG_INFINITY;
+            return;
+        }
         self.stuck = self.stuck.or(Some(place));
         self.is_over = true;
         let rows = self.rows - self.given.len();
@@ -60,9 +142,9 @@ impl Walk {
         }
     }
 
-    /// Whether the next row is the first after given ones.
-    pub(super) fn is_at_last_given(&self) -> bool {
-        self.rows > 0 && self.rows == self.given.len()
+    /// How likely its new rows are, in nats per row.
+    pub(super) fn nats_per_row(&self) -> f64 {
+        self.nats / self.rows.max(1) as f64
     }
 }
 
@@ -171,13 +253,14 @@ impl Chunk<'_> {
                 .is_none_or(|last| next_index(last, 0.0, self.layout.index_decimals()) == last);
         Ok(Walk {
             row,
+            origin: row,
             length,
-            most_rows: match (&self.request.given_rows, self.request.length) {
-                (Some(rows), _) => given.len() + rows.steps,
-                (None, Some(length)) => length,
+            most_rows: match self.request.given_rows.as_ref().map(|rows| rows.goal) {
+                Some(Goal::Steps(steps)) => given.len() + steps,
+                Some(Goal::Fill) => given.len(),
                 // Goes on until the table's time is over, within the lengths that were seen.
-                (None, None) if ends_with_table && may_end_early => self.layout.longest,
-                (None, None) => length,
+                Some(Goal::End) | None if ends_with_table && may_end_early => self.layout.longest,
+                Some(Goal::End) | None => length,
             },
             given,
             least_rows: self.layout.shortest(),
@@ -195,25 +278,31 @@ impl Chunk<'_> {
             index: Vec::new(),
             rows: 0,
             is_over: false,
+            nats: self.context_nats[row],
+            row_nats: 0.0,
+            filled: Vec::new(),
+            cells: self.cells.get(row).cloned(),
             stuck: None,
         })
     }
 
     /// The length, or where rules on first rows, last rows and transitions cannot meet it, the nearest that they can.
     fn feasible_length(&self, length: usize, row: usize) -> Result<usize, SampleError> {
-        let is_free = self.cells.is_empty() || self.request.given_rows.is_some();
+        let goal = self.request.given_rows.as_ref().map(|given| given.goal);
+        let is_free = self.cells.is_empty() || !matches!(goal, None | Some(Goal::End));
         if is_free || self.rules.is_feasible_length(length) {
             return Ok(length);
         }
-        let infeasible = SampleError::Length {
-            length,
-            sequence: self.first + row,
-        };
-        if self.request.length.is_some() {
+        let sequence = self.sequences[row];
+        let infeasible = SampleError::Length { length, sequence };
+        if self.request.lengths.of(sequence).is_some() {
             return Err(infeasible);
         }
+        let given = self.given_rows(row).len();
+        let longest = self.layout.longest.max(length);
         self.rules
-            .feasible_length(length, self.layout.longest)
+            .feasible_length(length, longest)
+            .filter(|&feasible| feasible >= given)
             .ok_or(infeasible)
     }
 }

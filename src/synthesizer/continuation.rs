@@ -3,19 +3,21 @@
 //! and after each sequence the rows asked for, sampled from the state in which the given ones leave the network.
 
 use super::ParSynthesizer;
+use super::chunks::Amount;
 use crate::decode::Decoding;
 use crate::encode::index_class;
 use crate::error::{Error, Result};
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, RowKind, RowSource, gap, numbers,
-    subtract,
 };
 use crate::params::{OptionError, checked_threads};
-use crate::rng::Seed;
-use crate::sample::{Decided, GivenColumn, GivenRows, Request, SampledSequences};
-use crate::sampling::{ContinueOptions, SampleOptions};
+use crate::sample::{Decided, GivenColumn, GivenRows, Goal, Request, SampledSequences};
+use crate::sampling::{ContinueOptions, Lengths};
 use crate::table::{SequenceTable, Values};
 use polars::prelude::{DataFrame, IdxSize};
+
+/// Lengths that are tried on a sequence whose end is drawn.
+const LENGTHS_TRIED: usize = 16;
 
 impl ParSynthesizer {
     /// The given sequences, each with `steps` rows that may come next. Fresh randomness at each call.
@@ -70,29 +72,38 @@ impl ParSynthesizer {
         history: &DataFrame,
         options: &ContinueOptions,
     ) -> Result<DataFrame> {
-        options.check()?;
-        let threads = checked_threads(options.threads)?;
-        let mut table = SequenceTable::from_frame(history, &self.schema)?;
-        subtract(self.layout.reference_pairs(), &self.schema, &mut table);
-        check_rows(&table, options.steps)?;
-        let given_rows = self.given_rows(&table, options.steps)?;
+        let goal = match options.checked_steps()? {
+            Some(steps) => Goal::Steps(steps),
+            None => Goal::End,
+        };
+        let temperature = options.draws.temperature()?;
+        let threads = checked_threads(options.draws.threads)?;
+        let table = SequenceTable::from_frame(history, &self.schema)?;
+        check_rows(&table, options.steps.unwrap_or(0))?;
+        let given_rows = self.given_rows(&table, goal, &[])?;
         let mut request = Request {
-            seed: Seed::new(options.seed).get(),
-            length: None,
-            temperature: options.temperature.unwrap_or(1.0),
+            seed: self.seed(options.draws.seed),
+            lengths: Lengths::Drawn,
+            candidates: if goal == Goal::End { LENGTHS_TRIED } else { 1 },
+            temperature,
             within_range: self.options.enforce_min_max,
             last_index: self.schema.last_index(),
-            given: self.given_contexts(&table, &given_rows)?,
+            given: self.given_contexts(&table, &given_rows, &[])?,
+            shared_ends: Vec::new(),
             given_rows: None,
         };
-        let sampled = if options.steps == 0 {
-            SampledSequences::empty(&self.layout)
+        let mut sampled = SampledSequences::empty(&self.layout);
+        if goal == Goal::Steps(0) {
+            sampled.lengths = vec![0; table.sequences()];
         } else {
             request.given_rows = Some(given_rows);
-            let sequences = table.sequences();
-            let counted = SampleOptions::sequences(sequences);
-            self.sample_chunks(&request, &counted, Some(sequences), threads)?
-        };
+            let amount = Amount {
+                sequences: Some(table.sequences()),
+                ..Amount::default()
+            };
+            let progress = options.draws.progress.as_ref();
+            sampled = self.sampled(&request, amount, threads, progress)?;
+        }
         let decoding = Decoding {
             schema: &self.schema,
             layout: &self.layout,
@@ -105,11 +116,17 @@ impl ParSynthesizer {
         let new = decoding.row_columns(&sampled, &table)?;
         Ok(self
             .schema
-            .continued(history, &table, &new, options.steps)?)
+            .continued(history, &table, &new, &sampled.lengths)?)
     }
 
-    /// The modelled columns of the given rows.
-    pub(crate) fn given_rows(&self, table: &SequenceTable, steps: usize) -> Result<GivenRows> {
+    /// The modelled columns of the given rows; `unknown` tells by schema column which cells are to be drawn, and may be
+    /// empty where none is.
+    pub(crate) fn given_rows(
+        &self,
+        table: &SequenceTable,
+        goal: Goal,
+        unknown: &[Vec<bool>],
+    ) -> Result<GivenRows> {
         let index: Vec<f64> = match (self.schema.sequence_index(), &self.layout.index) {
             (Some(column), Some(codec)) => numbers(&table.columns[column])
                 .iter()
@@ -122,7 +139,7 @@ impl ParSynthesizer {
                 (RowSource::Gap, _) => Decided::Numbers(gaps(table, &index)),
                 (RowSource::Column(source), RowKind::Category(codec)) => {
                     let rows: Vec<usize> = (0..table.rows()).collect();
-                    Decided::Classes(self.classes(table, source, codec, &rows)?)
+                    Decided::Classes(self.classes(table, source, codec, &rows, unknown)?)
                 }
                 (RowSource::Column(source), RowKind::Number(_)) => {
                     Decided::Numbers(numbers(&table.columns[source]).to_vec())
@@ -130,24 +147,48 @@ impl ParSynthesizer {
             })
         });
         Ok(GivenRows {
-            steps,
+            goal,
             offsets: table.offsets.clone(),
             rows: rows.collect::<Result<_>>()?,
             index,
+            unknown: self
+                .layout
+                .rows
+                .iter()
+                .map(|column| match column.source {
+                    RowSource::Column(source) => unknown.get(source).cloned().unwrap_or_default(),
+                    RowSource::Gap => Vec::new(),
+                })
+                .collect(),
         })
     }
 
-    /// The whole context of each sequence: its context columns, and what its rows say of it.
+    /// The context of each sequence: its context columns, and what its rows say of it. Unknown cells are none, and so are
+    /// length and end where they are to be drawn.
     pub(crate) fn given_contexts(
         &self,
         table: &SequenceTable,
         rows: &GivenRows,
+        unknown: &[Vec<bool>],
     ) -> Result<Vec<Option<GivenColumn>>> {
         let firsts = &table.offsets[..table.sequences()];
+        let steps = match rows.goal {
+            Goal::Steps(steps) => steps,
+            Goal::End | Goal::Fill => 0,
+        };
         let column = |ContextColumn { source, kind }: &ContextColumn| {
             Ok(Some(match (kind, *source) {
+                (_, ContextSource::Length | ContextSource::EndsWithTable)
+                    if rows.goal == Goal::End =>
+                {
+                    return Ok(None);
+                }
                 (ContextKind::Category(codec), ContextSource::Column(source)) => {
-                    GivenColumn::Classes(self.classes(table, source, codec, firsts)?)
+                    let classes = self.classes(table, source, codec, firsts, unknown)?;
+                    let known = |(class, &row): (u32, &usize)| {
+                        (!is_unknown(unknown, source, row)).then_some(class)
+                    };
+                    GivenColumn::Classes(classes.into_iter().zip(firsts).map(known).collect())
                 }
                 (ContextKind::Category(codec), source) => {
                     let class = |ends: &[usize]| {
@@ -158,7 +199,7 @@ impl ParSynthesizer {
                         u32::try_from(class).ok()
                     };
                     let ends = table.offsets.windows(2);
-                    GivenColumn::Classes(ends.map(|ends| class(ends).unwrap_or(0)).collect())
+                    GivenColumn::Classes(ends.map(|ends| class(ends).or(Some(0))).collect())
                 }
                 (ContextKind::Number { .. }, source) => GivenColumn::Numbers(
                     table
@@ -166,16 +207,17 @@ impl ParSynthesizer {
                         .windows(2)
                         .map(|ends| match source {
                             ContextSource::Column(source) => {
-                                numbers(&table.columns[source])[ends[0]]
+                                let value = numbers(&table.columns[source])[ends[0]];
+                                (!is_unknown(unknown, source, ends[0])).then_some(value)
                             }
                             ContextSource::Start => {
-                                self.layout.index.as_ref().map_or(0.0, |codec| {
+                                Some(self.layout.index.as_ref().map_or(0.0, |codec| {
                                     let (_, start) = codec.split(rows.index[ends[0]]);
                                     start
-                                })
+                                }))
                             }
-                            ContextSource::Length => (ends[1] - ends[0] + rows.steps) as f64,
-                            ContextSource::TimeOfDay | ContextSource::EndsWithTable => 0.0,
+                            ContextSource::Length => Some((ends[1] - ends[0] + steps) as f64),
+                            ContextSource::TimeOfDay | ContextSource::EndsWithTable => Some(0.0),
                         })
                         .collect(),
                 ),
@@ -184,13 +226,14 @@ impl ParSynthesizer {
         self.layout.context.iter().map(column).collect()
     }
 
-    /// The class of a category column in some rows of a table.
+    /// The class of a category column in some rows of a table; any where it is unknown.
     fn classes(
         &self,
         table: &SequenceTable,
         column: usize,
         codec: &CategoryCodec,
         rows: &[usize],
+        unknown: &[Vec<bool>],
     ) -> Result<Vec<u32>> {
         let Values::Labels { codes, labels } = &table.columns[column] else {
             return Ok(Vec::new());
@@ -203,7 +246,10 @@ impl ParSynthesizer {
                 u32::try_from(class?).ok()
             })
             .collect();
-        let class = |row: usize| of_code[(codes[row] as usize).min(labels.len())];
+        let class = |row: usize| {
+            let class = of_code[(codes[row] as usize).min(labels.len())];
+            class.or_else(|| is_unknown(unknown, column, row).then_some(0))
+        };
         let unseen = rows.iter().filter(|&&row| class(row).is_none());
         if let Some(&row) = unseen.min_by_key(|&&row| table.row_numbers[row]) {
             let name = &self.schema.columns[column].name;
@@ -212,6 +258,11 @@ impl ParSynthesizer {
         }
         Ok(rows.iter().filter_map(|&row| class(row)).collect())
     }
+}
+
+fn is_unknown(unknown: &[Vec<bool>], column: usize, row: usize) -> bool {
+    let cell = unknown.get(column).and_then(|rows| rows.get(row));
+    cell.copied().unwrap_or(false)
 }
 
 /// The step of each row from the one before; NaN in the first row of a sequence.

@@ -5,6 +5,7 @@ use super::{Model, ParSynthesizer, usable};
 use crate::artifact::{self, Artifact};
 use crate::error::Result;
 use crate::health::{Health, Versions};
+use crate::rng::SeedSeries;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tch::{Device, Kind};
@@ -83,6 +84,7 @@ impl ParSynthesizer {
             provenance: artifact.provenance,
             file_bytes: Some(file_bytes),
             model: Mutex::new(model),
+            seeds: SeedSeries::fresh(),
         })
     }
 

@@ -2,16 +2,14 @@
 //! In: sampled sequences. Out: a frame of as many that are all accepted, or an error after so many tries.
 
 use super::ParSynthesizer;
+use super::chunks::Amount;
 use crate::constraint::ConstraintError;
 use crate::decode::Decoding;
 use crate::error::Result;
 use crate::rng::Seed;
-use crate::sample::{GivenColumn, Request, SampledSequences};
-use crate::sampling::{CustomConstraint, SampleOptions};
+use crate::sample::{Request, SampledSequences};
+use crate::sampling::CustomConstraint;
 use polars::frame::DataFrame;
-
-/// Draws of each sequence unless the options say otherwise.
-const MAX_TRIES: usize = 100;
 
 impl ParSynthesizer {
     /// Draws refused sequences again, each with its own given context, until all are accepted.
@@ -19,21 +17,16 @@ impl ParSynthesizer {
         &self,
         mut sampled: SampledSequences,
         request: &Request,
-        options: &SampleOptions,
+        constraints: &[CustomConstraint],
+        tries: usize,
         decoding: &Decoding,
         threads: usize,
     ) -> Result<DataFrame> {
-        let tries = options.max_tries.unwrap_or(MAX_TRIES);
         let mut pending: Vec<usize> = (0..sampled.lengths.len()).collect();
         let seed = Seed::new(Some(request.seed));
         for attempt in 1_u32.. {
             let frame = self.schema.to_frame(decoding.columns(&sampled)?)?;
-            let refused = refused(
-                &frame,
-                &sampled.lengths,
-                &pending,
-                &options.custom_constraints,
-            );
+            let refused = refused(&frame, &sampled.lengths, &pending, constraints);
             let Some(&(sequence, constraint)) = refused.first() else {
                 return Ok(frame);
             };
@@ -50,15 +43,13 @@ impl ParSynthesizer {
             pending = refused.into_iter().map(|(sequence, _)| sequence).collect();
             let again = Request {
                 seed: seed.after_refusals(attempt.into()),
-                given: request
-                    .given
-                    .iter()
-                    .map(|given| given.as_ref().map(|given| picked(given, &pending)))
-                    .collect(),
-                ..request.clone()
+                ..request.of_sequences(&pending)
             };
-            let counted = SampleOptions::sequences(pending.len());
-            let drawn = self.sample_chunks(&again, &counted, Some(pending.len()), threads)?;
+            let amount = Amount {
+                sequences: Some(pending.len()),
+                ..Amount::default()
+            };
+            let drawn = self.sampled(&again, amount, threads, None)?;
             sampled = sampled.replaced(&pending, drawn);
         }
         Ok(self.schema.to_frame(decoding.columns(&sampled)?)?)
@@ -84,15 +75,4 @@ fn refused<'c>(
         Some((sequence, constraint.name.as_str()))
     };
     pending.iter().filter_map(refusing).collect()
-}
-
-fn picked(given: &GivenColumn, sequences: &[usize]) -> GivenColumn {
-    match given {
-        GivenColumn::Classes(classes) => {
-            GivenColumn::Classes(sequences.iter().map(|&at| classes[at]).collect())
-        }
-        GivenColumn::Numbers(numbers) => {
-            GivenColumn::Numbers(sequences.iter().map(|&at| numbers[at]).collect())
-        }
-    }
 }

@@ -9,9 +9,9 @@ use super::write::write;
 use super::{ColumnSchema, Role, Schema, SequenceTable, TableError, Values};
 
 impl Schema {
-    /// The sequences of `history` in order of appearance, each in the order of `table` and with `steps` new rows after
-    /// it. `new` holds the cells of the columns that are not constant in a sequence, by schema column, `steps` for each
-    /// sequence in the order of `table`; key and context are repeated.
+    /// The sequences of `history` in order of appearance, each in the order of `table` and with its new rows after it,
+    /// of which `new_rows` says how many. `new` holds the cells of the columns that are not constant in a sequence, by
+    /// schema column, sequence after sequence in the order of `table`; key and context are repeated.
     ///
     /// # Errors
     /// [`TableError::ValueChanges`] for a given value of another dtype that the fitted one cannot hold, and
@@ -21,9 +21,10 @@ impl Schema {
         history: &DataFrame,
         table: &SequenceTable,
         new: &[(usize, Values)],
-        steps: usize,
+        new_rows: &[usize],
     ) -> Result<DataFrame, TableError> {
-        let order = Order::new(table, history.height(), steps);
+        let order = Order::new(table, history.height(), new_rows);
+        let goes_on = new_rows.iter().any(|&rows| rows > 0);
         let columns = self
             .columns
             .iter()
@@ -32,7 +33,7 @@ impl Schema {
                 let given = as_fitted(find(history, &column.name)?, column)?;
                 let values = new.iter().find(|(at, _)| *at == position);
                 let continued = match values {
-                    Some((_, values)) if steps > 0 => {
+                    Some((_, values)) if goes_on => {
                         let mut all = given;
                         all.append(&write(column, values)?)?;
                         all.take_slice(&order.changing)?
@@ -43,7 +44,7 @@ impl Schema {
             })
             .collect::<Result<Vec<_>, TableError>>()?;
         let frame = DataFrame::new_infer_height(columns)?;
-        if steps > 0 {
+        if goes_on {
             self.check_rise(&frame, &order.last_given)?;
         }
         Ok(frame)
@@ -72,12 +73,12 @@ struct Order {
     changing: Vec<IdxSize>,
     /// The same with the last given row in place of a new one.
     constant: Vec<IdxSize>,
-    /// Rows of the result after which new ones begin.
+    /// Rows of the result after which new ones begin, of sequences that have any.
     last_given: Vec<usize>,
 }
 
 impl Order {
-    fn new(table: &SequenceTable, given: usize, steps: usize) -> Order {
+    fn new(table: &SequenceTable, given: usize, new_rows: &[usize]) -> Order {
         let mut sequences: Vec<usize> = (0..table.sequences()).collect();
         sequences.sort_by_cached_key(|&sequence| {
             table.row_numbers[table.range(sequence)]
@@ -85,6 +86,10 @@ impl Order {
                 .min()
                 .copied()
         });
+        let mut starts = vec![given];
+        for &rows in new_rows {
+            starts.push(starts[starts.len() - 1] + rows);
+        }
         // The caller sees to it that all rows can be counted.
         let place = |row: usize| IdxSize::try_from(row).unwrap_or(IdxSize::MAX);
         let mut order = Order {
@@ -98,10 +103,13 @@ impl Order {
                 order.changing.push(place(row));
                 order.constant.push(place(row));
             }
-            order.last_given.push(order.changing.len() - 1);
+            let new = starts[sequence]..starts[sequence + 1];
+            if !new.is_empty() {
+                order.last_given.push(order.changing.len() - 1);
+            }
             let last = rows.last().copied().unwrap_or(0);
-            for step in 0..steps {
-                order.changing.push(place(given + sequence * steps + step));
+            for row in new {
+                order.changing.push(place(row));
                 order.constant.push(place(last));
             }
         }
@@ -110,7 +118,7 @@ impl Order {
 }
 
 /// A given column in the fitted dtype: the very cells where it has it already, else the same values.
-fn as_fitted(column: &Column, schema: &ColumnSchema) -> Result<Series, TableError> {
+pub(super) fn as_fitted(column: &Column, schema: &ColumnSchema) -> Result<Series, TableError> {
     let series = column.as_materialized_series();
     if *series.dtype() == schema.storage.dtype()? {
         return Ok(series.clone());

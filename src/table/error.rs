@@ -95,6 +95,18 @@ pub enum TableError {
         /// The dtype fitted.
         expected: String,
     },
+    /// A value given for a column whose fitted dtype cannot hold it exactly.
+    #[error("column `{column}`: {value} of dtype {dtype} cannot be given; {expected} was fitted")]
+    ValueDoesNotFit {
+        /// The column.
+        column: String,
+        /// The value given.
+        value: String,
+        /// Its dtype.
+        dtype: String,
+        /// The dtype fitted.
+        expected: String,
+    },
     /// An infinite number.
     #[error(
         "column `{column}`, row {row}: the value is infinite; wanted a finite number, or null for a missing one"

@@ -20,6 +20,13 @@ impl SequenceTable {
         frame: &DataFrame,
         schema: &Schema,
     ) -> Result<SequenceTable, TableError> {
+        let table = SequenceTable::grouped(frame, schema)?;
+        table.check_context(schema)?;
+        Ok(table)
+    }
+
+    /// As [`SequenceTable::from_frame`], with context that may change within a sequence.
+    pub(super) fn grouped(frame: &DataFrame, schema: &Schema) -> Result<SequenceTable, TableError> {
         check_columns(frame, schema)?;
         if frame.height() == 0 {
             return Err(TableError::Empty { what: "rows" });
@@ -49,14 +56,12 @@ impl SequenceTable {
             .zip(&schema.columns)
             .map(|(cells, column)| cells.into_values(column.base, column.step).take(&order))
             .collect();
-        let table = SequenceTable {
+        Ok(SequenceTable {
             owners: (0..).take(offsets.len() - 1).collect(),
             offsets,
             columns,
             row_numbers: order,
-        };
-        table.check_context(schema)?;
-        Ok(table)
+        })
     }
 
     /// The same rows with each sequence cut into segments of at most so many rows, each a sequence from here on. Its
@@ -135,7 +140,7 @@ impl SequenceTable {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }
 
-    fn check_context(&self, schema: &Schema) -> Result<(), TableError> {
+    pub(super) fn check_context(&self, schema: &Schema) -> Result<(), TableError> {
         for position in schema.context() {
             let values = &self.columns[position];
             for sequence in 0..self.sequences() {
@@ -202,23 +207,12 @@ impl ContextRows {
 
 fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), TableError> {
     let name = column.name().as_str();
-    let may_be_given = |role| matches!(role, Role::Context | Role::SequenceKey);
-    let position = schema
-        .columns
-        .iter()
-        .position(|column| column.name == name && may_be_given(column.role))
-        .ok_or_else(|| {
-            let context: Vec<String> = schema
-                .context()
-                .into_iter()
-                .map(|position| schema.columns[position].name.clone())
-                .collect();
-            TableError::NotAContextColumn {
-                column: name.to_owned(),
-                nearest: nearest_name(name, context.iter().map(String::as_str)),
-                context,
-            }
-        })?;
+    let key = schema.sequence_key();
+    let own = key.iter().find(|&&key| schema.columns[key].name == name);
+    let position = match own {
+        Some(&key) => key,
+        None => schema.context_column(name)?,
+    };
     let fitted = &schema.columns[position];
     let cells = read(column, fitted)?;
     if fitted.is_key {
@@ -227,16 +221,44 @@ fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), Tab
     Ok((position, cells.into_values(fitted.base, fitted.step)))
 }
 
-fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {
-    let fitted = || schema.columns.iter().map(|column| column.name.as_str());
-    for column in frame.columns() {
-        let name = column.name().as_str();
-        if fitted().all(|fitted| fitted != name) {
-            return Err(TableError::ColumnNotInMetadata {
+impl Schema {
+    /// Position of the column of a name.
+    ///
+    /// # Errors
+    /// [`TableError::ColumnNotInMetadata`] when there is none.
+    pub(crate) fn column(&self, name: &str) -> Result<usize, TableError> {
+        let fitted = || self.columns.iter().map(|column| column.name.as_str());
+        let position = fitted().position(|fitted| fitted == name);
+        position.ok_or_else(|| TableError::ColumnNotInMetadata {
+            column: name.to_owned(),
+            nearest: nearest_name(name, fitted()),
+        })
+    }
+
+    /// Position of the context column of a name.
+    ///
+    /// # Errors
+    /// [`TableError::NotAContextColumn`] when there is none.
+    pub(crate) fn context_column(&self, name: &str) -> Result<usize, TableError> {
+        let positions = self.context();
+        let position = positions.iter().find(|&&at| self.columns[at].name == name);
+        position.copied().ok_or_else(|| {
+            let context: Vec<String> = positions
+                .iter()
+                .map(|&position| self.columns[position].name.clone())
+                .collect();
+            TableError::NotAContextColumn {
                 column: name.to_owned(),
-                nearest: nearest_name(name, fitted()),
-            });
-        }
+                nearest: nearest_name(name, context.iter().map(String::as_str)),
+                context,
+            }
+        })
+    }
+}
+
+fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {
+    for column in frame.columns() {
+        schema.column(column.name().as_str())?;
     }
     Ok(())
 }

@@ -33,6 +33,8 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("inspect", Some(&[])),
     ("several_tables", Some(&[])),
     ("personal_data", Some(&[])),
+    ("conditions", Some(&[])),
+    ("impute", Some(&[])),
     (
         "synthesize",
         Some(&[

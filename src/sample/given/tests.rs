@@ -3,7 +3,9 @@
 use super::*;
 use crate::encode::encode;
 use crate::model::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs};
+use crate::rng::Purpose;
 use crate::sample::Request;
+use crate::sampling::Lengths;
 use crate::table::SequenceTable;
 use crate::{Metadata, ParSynthesizer, SdType};
 use polars::prelude::*;
@@ -69,28 +71,37 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
     let synthesizer = fitted(&data);
     let table = SequenceTable::from_frame(&data, &synthesizer.schema).unwrap();
     // Without new rows the lengths are those that training encodes.
-    let given_rows = synthesizer.given_rows(&table, 0).unwrap();
+    let given_rows = synthesizer.given_rows(&table, Goal::Steps(0), &[]).unwrap();
     let request = Request {
         seed: 1,
-        length: None,
+        lengths: Lengths::Drawn,
+        candidates: 1,
         temperature: 1.0,
         within_range: true,
         last_index: f64::INFINITY,
-        given: synthesizer.given_contexts(&table, &given_rows).unwrap(),
+        given: synthesizer
+            .given_contexts(&table, &given_rows, &[])
+            .unwrap(),
+        shared_ends: Vec::new(),
         given_rows: Some(given_rows),
     };
     let networks = synthesizer.model.lock().unwrap().networks().unwrap();
     let network = &networks.sequence;
     let layout = &synthesizer.layout;
     let encoded = encode(&table, layout, synthesizer.schema.sequence_index());
-    let range = 0..LENGTHS.len() as u64;
+    let range = 0..LENGTHS.len();
     tch::no_grad(|| {
-        let mut chunk = Chunk::new(&networks, layout, &synthesizer.rules, &request, &range);
+        let mut chunk = Chunk::new(
+            &networks,
+            layout,
+            &synthesizer.rules,
+            &request,
+            Purpose::Continuation,
+            range.clone(),
+        );
         chunk.draw_context().unwrap();
         let contexts = network.context(&chunk.context_inputs().unwrap()).unwrap();
-        let mut walks: Vec<Walk> = (0..LENGTHS.len())
-            .map(|row| chunk.walk(row).unwrap())
-            .collect();
+        let mut walks = chunk.walks().unwrap();
         let given = request.given_rows.as_ref().unwrap();
         let states = chunk.read(given, &mut walks, &contexts).unwrap();
         for (sequence, (walk, &length)) in walks.iter().zip(&LENGTHS).enumerate() {

@@ -40,6 +40,9 @@ pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{ContinueOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
-pub use table::{TableError, read_csv, read_parquet, write_csv, write_parquet};
+pub use table::{
+    DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate, TableError,
+    read_csv, read_parquet, write_csv, write_parquet,
+};
 pub use tch::Device;
 pub use train::TrainError;

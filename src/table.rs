@@ -4,10 +4,12 @@
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
 mod cells;
+mod codes;
 mod compared;
 mod continued;
 mod csv;
 mod dates;
+mod detect;
 mod error;
 mod files;
 mod read;
@@ -22,6 +24,7 @@ use std::cmp::Ordering;
 use crate::metadata::SdType;
 
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
+pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
 pub(crate) use schema::role_and_sdtype;

@@ -187,7 +187,11 @@ pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool)
     (role, sdtype)
 }
 
-fn fit_storage(column: &Column, name: &str, sdtype: &SdType) -> Result<Storage, TableError> {
+pub(super) fn fit_storage(
+    column: &Column,
+    name: &str,
+    sdtype: &SdType,
+) -> Result<Storage, TableError> {
     let plain = plain_storage(column.dtype()).ok_or_else(|| TableError::DtypeForSdType {
         column: name.to_owned(),
         sdtype: sdtype.name(),

@@ -1,0 +1,515 @@
+//! Which column says whose row it is, which orders the rows, and which are constant within a sequence.
+//! In: the frame and its profiles. Out: `Roles`, each candidate with the reason it was taken or passed over.
+//! What is said to hold within every sequence was looked at in every row.
+
+use polars::prelude::DataFrame;
+
+use super::super::codes::Codes;
+use super::super::{ColumnSchema, Role, TableError, read::read, schema::fit_storage};
+use super::profile::{Family, Profile};
+use super::{IndexCandidate, KeyCandidate};
+use crate::metadata::SdType;
+
+/// Columns looked at as sequence key, the likelier first.
+const MOST_KEYS: usize = 16;
+/// Columns looked at as sequence index, the likelier first.
+const MOST_INDEXES: usize = 32;
+/// A key needs so many kinds of evidence.
+const EVIDENCE: usize = 2;
+/// Rows beyond the first of their group before constant columns or rising numbers cannot be chance.
+const FEWEST_REPEATS: usize = 5;
+
+/// How a column's values lie within groups of rows, from bad to good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Order {
+    Mixed,
+    /// Never falls from row to row.
+    Level,
+    /// No value twice in a group.
+    Unique,
+    /// Rises from row to row.
+    Rising,
+}
+
+impl Order {
+    fn of(ranks: &[i128], groups: Option<&Codes>) -> Order {
+        let count = groups.map_or(1, Codes::distinct);
+        let group = |row: usize| groups.map_or(0, |groups| groups.rows[row] as usize);
+        let mut last: Vec<Option<i128>> = vec![None; count];
+        let (mut rises, mut falls) = (true, false);
+        for (row, &rank) in ranks.iter().enumerate() {
+            let Some(last) = last.get_mut(group(row)) else {
+                return Order::Mixed;
+            };
+            rises &= last.is_none_or(|last| last < rank);
+            falls |= last.is_some_and(|last| last > rank);
+            *last = Some(rank);
+        }
+        if rises {
+            return Order::Rising;
+        }
+        let mut pairs: Vec<(usize, i128)> = ranks
+            .iter()
+            .enumerate()
+            .map(|(row, &rank)| (group(row), rank))
+            .collect();
+        pairs.sort_unstable();
+        if pairs.windows(2).all(|pair| pair[0] != pair[1]) {
+            Order::Unique
+        } else if falls {
+            Order::Mixed
+        } else {
+            Order::Level
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Order::Mixed => "repeats, and falls from row to row",
+            Order::Level => "never falls from row to row",
+            Order::Unique => "has no value twice",
+            Order::Rising => "rises from row to row",
+        }
+    }
+}
+
+/// A column that may order the rows.
+struct Index {
+    column: usize,
+    ranks: Vec<i128>,
+    overall: Order,
+    is_date: bool,
+    says_time: bool,
+}
+
+impl Index {
+    /// How well it orders the rows of the groups; a number without a name of time must rise to count.
+    fn within(&self, groups: Option<&Codes>, repeats: usize) -> Order {
+        let order = match groups {
+            None => self.overall,
+            Some(_) => Order::of(&self.ranks, groups),
+        };
+        let is_chance = order == Order::Rising && repeats < FEWEST_REPEATS;
+        if self.is_date || self.says_time {
+            order
+        } else if order < Order::Rising || is_chance {
+            Order::Mixed
+        } else {
+            order
+        }
+    }
+
+    /// Dates first, then names of time.
+    fn rank(&self) -> (bool, bool) {
+        (self.is_date, self.says_time)
+    }
+}
+
+/// A column that may say whose row it is.
+struct Key {
+    column: usize,
+    codes: Codes,
+    /// Positions of columns that are constant in each of its sequences and not in the whole table.
+    constant: Vec<usize>,
+    order: Order,
+    index: Option<usize>,
+    evidence: Vec<String>,
+}
+
+/// What was decided; positions are those of the frame's columns.
+#[derive(Debug, Default)]
+pub(super) struct Roles {
+    pub(super) key: Option<usize>,
+    pub(super) index: Option<usize>,
+    pub(super) context: Vec<usize>,
+    /// Text columns that have one value for each sequence.
+    pub(super) aliases: Vec<usize>,
+    pub(super) keys: Vec<KeyCandidate>,
+    pub(super) indexes: Vec<IndexCandidate>,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, TableError> {
+    let mut roles = Roles::default();
+    if frame.height() < 2 {
+        roles.notes.push(format!(
+            "{} rows are too few to tell a sequence key or index by",
+            frame.height()
+        ));
+        return Ok(roles);
+    }
+    let indexes = indexes(frame, profiles)?;
+    let mut keys = keys(frame, profiles, &mut roles)?;
+    for key in &mut keys {
+        weigh(key, frame, profiles, &indexes)?;
+    }
+    let best = keys
+        .iter()
+        .enumerate()
+        .filter(|(_, key)| key.evidence.len() >= EVIDENCE)
+        .max_by_key(|(_, key)| {
+            let named = profiles[key.column].words.say_key();
+            let sure = key.order >= Order::Unique;
+            (
+                sure,
+                key.order,
+                key.evidence.len(),
+                key.codes.distinct(),
+                named,
+                std::cmp::Reverse(key.column),
+            )
+        })
+        .map(|(at, _)| at);
+    for (at, key) in keys.iter().enumerate() {
+        roles.keys.push(candidate(key, profiles, best == Some(at)));
+    }
+    roles.keys.sort_by_key(|candidate| !candidate.taken);
+    let chosen = best.map(|at| keys.swap_remove(at));
+    if let Some(key) = &chosen {
+        roles.key = Some(key.column);
+        roles.context = constant_columns(&key.codes, frame, profiles, Some(key.column))?;
+        roles.aliases = aliases(&roles.context, &key.codes, profiles);
+    } else {
+        roles
+            .notes
+            .push("no column was taken for the sequence key: the table is one sequence".to_owned());
+        roles.notes.extend(working_pair(&keys, profiles, &indexes));
+    }
+    choose_index(
+        &mut roles,
+        chosen.as_ref(),
+        &indexes,
+        profiles,
+        frame.height(),
+    );
+    roles.context.retain(|&column| Some(column) != roles.index);
+    Ok(roles)
+}
+
+/// Columns that could order rows at all: dates and numbers without a missing cell.
+fn indexes(frame: &DataFrame, profiles: &[Profile]) -> Result<Vec<Index>, TableError> {
+    let mut columns: Vec<usize> = (0..profiles.len())
+        .filter(|&at| {
+            let profile = &profiles[at];
+            let is_time = matches!(profile.sdtype, SdType::Datetime { .. });
+            let is_number = matches!(profile.family, Family::Whole | Family::Real)
+                && matches!(profile.sdtype, SdType::Numerical | SdType::Categorical)
+                && !profile.words.say_id();
+            profile.missing == 0 && profile.distinct > 1 && (is_time || is_number)
+        })
+        .collect();
+    let is_date = |at: usize| matches!(profiles[at].sdtype, SdType::Datetime { .. });
+    columns.sort_by_key(|&at| (!is_date(at), !profiles[at].words.say_time()));
+    columns.truncate(MOST_INDEXES);
+    let mut indexes = Vec::new();
+    for at in columns {
+        // An infinite number orders nothing; the column is no index, and its profile says so.
+        let Ok(ranks) = ranks(frame, at, &profiles[at]) else {
+            continue;
+        };
+        indexes.push(Index {
+            column: at,
+            overall: Order::of(&ranks, None),
+            ranks,
+            is_date: is_date(at),
+            says_time: profiles[at].words.say_time(),
+        });
+    }
+    Ok(indexes)
+}
+
+fn ranks(frame: &DataFrame, at: usize, profile: &Profile) -> Result<Vec<i128>, TableError> {
+    let column = &frame.columns()[at];
+    let sdtype = match &profile.sdtype {
+        date @ SdType::Datetime { .. } => date.clone(),
+        _ => SdType::Numerical,
+    };
+    let schema = ColumnSchema {
+        name: profile.name.clone(),
+        role: Role::Sequential,
+        storage: fit_storage(column, &profile.name, &sdtype)?,
+        sdtype,
+        base: 0,
+        step: 1,
+    };
+    Ok(read(column, &schema)?.ranks())
+}
+
+/// Columns that could say whose row it is, the likelier first.
+fn keys(
+    frame: &DataFrame,
+    profiles: &[Profile],
+    roles: &mut Roles,
+) -> Result<Vec<Key>, TableError> {
+    let may_be = |profile: &Profile| {
+        matches!(profile.family, Family::Text | Family::Whole)
+            && !matches!(profile.sdtype, SdType::Datetime { .. })
+            && profile.missing == 0
+            && profile.distinct < profile.rows
+            && (profile.distinct > 1 || profile.words.say_key())
+            && !profile.words.say_time()
+    };
+    let mut columns = Vec::new();
+    for (at, profile) in profiles.iter().enumerate() {
+        if may_be(profile) {
+            columns.push(at);
+        } else if profile.words.say_id() {
+            let reason = if profile.missing > 0 {
+                "its name says id, but it has missing cells"
+            } else if profile.is_unique() {
+                "its name says id, but no value recurs: it names rows, not sequences"
+            } else {
+                continue;
+            };
+            roles.keys.push(KeyCandidate {
+                column: profile.name.clone(),
+                taken: false,
+                reason: reason.to_owned(),
+            });
+        }
+    }
+    columns.sort_by_key(|&at| {
+        let profile = &profiles[at];
+        (
+            !profile.words.say_key(),
+            !profile.stand_together,
+            profile.family != Family::Text,
+            at,
+        )
+    });
+    if columns.len() > MOST_KEYS {
+        roles.notes.push(format!(
+            "{} columns have values that recur; the {MOST_KEYS} likeliest by name and order were looked at as sequence key",
+            columns.len()
+        ));
+        columns.truncate(MOST_KEYS);
+    }
+    let mut keys = Vec::new();
+    for column in columns {
+        let series = frame.columns()[column].as_materialized_series();
+        keys.extend(Codes::of(series)?.map(|codes| Key {
+            column,
+            codes,
+            constant: Vec::new(),
+            order: Order::Mixed,
+            index: None,
+            evidence: Vec::new(),
+        }));
+    }
+    Ok(keys)
+}
+
+/// Collects what speaks for a key.
+fn weigh(
+    key: &mut Key,
+    frame: &DataFrame,
+    profiles: &[Profile],
+    indexes: &[Index],
+) -> Result<(), TableError> {
+    let profile = &profiles[key.column];
+    let repeats = profile.rows - profile.distinct;
+    for index in indexes.iter().filter(|index| index.column != key.column) {
+        let order = index.within(Some(&key.codes), repeats);
+        // What holds in the whole table holds in any group, and speaks for none.
+        let is_news = order > index.overall && order > Order::Mixed;
+        if is_news && order > key.order {
+            (key.order, key.index) = (order, Some(index.column));
+        }
+    }
+    if let Some(index) = key.index {
+        key.evidence.push(format!(
+            "`{}` {} in each of its groups and not in the whole table",
+            profiles[index].name,
+            key.order.words()
+        ));
+    }
+    if repeats >= FEWEST_REPEATS && profile.distinct > 1 {
+        key.constant = constant_columns(&key.codes, frame, profiles, Some(key.column))?;
+        key.constant.retain(|&at| profiles[at].distinct > 1);
+    }
+    if !key.constant.is_empty() {
+        key.evidence.push(format!(
+            "{} in each of its groups",
+            list(&key.constant, profiles, "is constant", "are constant")
+        ));
+    }
+    if profile.stand_together && profile.distinct > 1 && repeats > 0 {
+        key.evidence.push("its rows stand together".to_owned());
+    }
+    if profile.words.say_key() {
+        key.evidence.push("its name is one of a key".to_owned());
+    }
+    if key.column == 0 {
+        key.evidence.push("it is the first column".to_owned());
+    }
+    Ok(())
+}
+
+/// Columns with one value in each group; a column that is missing throughout says nothing.
+fn constant_columns(
+    groups: &Codes,
+    frame: &DataFrame,
+    profiles: &[Profile],
+    except: Option<usize>,
+) -> Result<Vec<usize>, TableError> {
+    let mut constant = Vec::new();
+    for (at, column) in frame.columns().iter().enumerate() {
+        if Some(at) == except
+            || profiles[at].distinct == 0
+            || profiles[at].distinct > groups.distinct()
+        {
+            continue;
+        }
+        if let Some(codes) = Codes::of(column.as_materialized_series())?
+            && groups.determine(&codes)
+        {
+            constant.push(at);
+        }
+    }
+    Ok(constant)
+}
+
+/// Text that has a value of its own for each sequence names it, whatever it is called.
+fn aliases(context: &[usize], groups: &Codes, profiles: &[Profile]) -> Vec<usize> {
+    let names = |&at: &usize| {
+        profiles[at].family == Family::Text
+            && profiles[at].sdtype == SdType::Categorical
+            && groups.distinct() >= FEWEST_REPEATS
+            && profiles[at].distinct == groups.distinct()
+    };
+    context.iter().copied().filter(names).collect()
+}
+
+fn candidate(key: &Key, profiles: &[Profile], taken: bool) -> KeyCandidate {
+    let groups = format!(
+        "{} values in {} rows",
+        key.codes.distinct(),
+        key.codes.rows.len()
+    );
+    let evidence = key.evidence.join("; ");
+    let reason = match (taken, key.evidence.len()) {
+        (true, _) => format!("{groups}; {evidence}"),
+        (false, 0) => format!("{groups}; nothing speaks for it"),
+        (false, 1) => format!("{groups}; {evidence}, which is not enough"),
+        (false, _) => format!("{groups}; worth a look: {evidence}; more speaks for another"),
+    };
+    KeyCandidate {
+        column: profiles[key.column].name.clone(),
+        taken,
+        reason,
+    }
+}
+
+fn list(columns: &[usize], profiles: &[Profile], one: &str, several: &str) -> String {
+    const MOST_LISTED: usize = 5;
+    let mut names: Vec<String> = columns
+        .iter()
+        .take(MOST_LISTED)
+        .map(|&at| format!("`{}`", profiles[at].name))
+        .collect();
+    if columns.len() > MOST_LISTED {
+        names.push(format!("{} more", columns.len() - MOST_LISTED));
+    }
+    let verb = if columns.len() == 1 { one } else { several };
+    format!("{} {verb}", names.join(", "))
+}
+
+/// Two columns that together would do where none alone does.
+fn working_pair(keys: &[Key], profiles: &[Profile], indexes: &[Index]) -> Option<String> {
+    const MOST_PAIRED: usize = 8;
+    let keys = &keys[..keys.len().min(MOST_PAIRED)];
+    for (at, right) in keys.iter().enumerate() {
+        for left in &keys[..at] {
+            let groups = Codes::pairs(&left.codes, &right.codes);
+            let repeats = groups.rows.len() - groups.distinct();
+            let index = indexes.iter().find(|index| {
+                let is_other = index.column != left.column && index.column != right.column;
+                let order = index.within(Some(&groups), repeats);
+                is_other && repeats > 0 && order >= Order::Unique && order > index.overall
+            });
+            if let Some(index) = index.filter(|_| groups.distinct() > 1) {
+                return Some(format!(
+                    "`{}` and `{}` together would do as sequence key: within each pair `{}` has no value twice",
+                    profiles[left.column].name,
+                    profiles[right.column].name,
+                    profiles[index.column].name
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn choose_index(
+    roles: &mut Roles,
+    key: Option<&Key>,
+    indexes: &[Index],
+    profiles: &[Profile],
+    rows: usize,
+) {
+    let groups = key.map(|key| &key.codes);
+    let repeats = rows - groups.map_or(1, Codes::distinct);
+    let open: Vec<(&Index, Order)> = indexes
+        .iter()
+        .filter(|index| roles.key != Some(index.column) && !roles.context.contains(&index.column))
+        .map(|index| (index, index.within(groups, repeats)))
+        .collect();
+    let place = if key.is_some() {
+        "every sequence"
+    } else {
+        "the table"
+    };
+    let best = open
+        .iter()
+        .filter(|(_, order)| *order > Order::Mixed)
+        .max_by_key(|(index, order)| {
+            let is_sure = *order >= Order::Unique;
+            (
+                is_sure,
+                index.rank(),
+                *order,
+                std::cmp::Reverse(index.column),
+            )
+        });
+    let mut dates = open.iter().filter(|(index, _)| index.is_date);
+    let only_date = match (dates.next(), dates.next()) {
+        (Some(date), None) => Some(date),
+        _ => None,
+    };
+    let taken = best.or(only_date).map(|(index, _)| index.column);
+    roles.index = taken;
+    for (index, order) in &open {
+        let is_taken = Some(index.column) == taken;
+        let told = match *order {
+            Order::Mixed if is_taken => {
+                "the only date that is not constant; it has no order, so rows will be sorted by it"
+                    .to_owned()
+            }
+            Order::Mixed if !index.is_date && !index.says_time => continue,
+            order => {
+                let what = if index.is_date {
+                    "a date that"
+                } else {
+                    "a number that"
+                };
+                format!("{what} {} in {place}", order.words())
+            }
+        };
+        let reason = match (is_taken, *order) {
+            (true, _) => told,
+            (false, Order::Mixed) => format!("{told}, which does not order it"),
+            (false, _) => format!("{told}; another comes first"),
+        };
+        roles.indexes.push(IndexCandidate {
+            column: profiles[index.column].name.clone(),
+            taken: is_taken,
+            reason,
+        });
+    }
+    roles.indexes.sort_by_key(|candidate| !candidate.taken);
+    if taken.is_none() {
+        roles
+            .notes
+            .push("no column was taken for the sequence index: rows keep their order".to_owned());
+    }
+}

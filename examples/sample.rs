@@ -112,9 +112,11 @@ fn read_context(path: &Path, metadata: &Metadata) -> Result<DataFrame, Box<dyn E
             .cloned()
             .unwrap_or(SdType::Categorical);
         part = part.column(name.as_str(), sdtype);
-        if metadata.sequence_key() == Some(name.as_str()) {
-            part = part.sequence_key(name.as_str());
-        }
+    }
+    let key = metadata.sequence_key();
+    let is_here = |column: &String| header.column(column).is_ok();
+    if key.iter().all(is_here) {
+        part = part.sequence_key_columns(key);
     }
     command::read(path, &part.build()?)
 }

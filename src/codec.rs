@@ -4,3 +4,4 @@ pub(crate) mod calendar;
 pub(crate) mod identifier;
 mod normal;
 pub(crate) mod number;
+pub(crate) mod personal;

@@ -112,6 +112,16 @@ pub enum Error {
         /// The key.
         found: String,
     },
+    /// Some columns of a sequence key are given, others are not.
+    #[error(
+        "sequence key `{columns}`: column `{missing}` is not given; give all its columns, or leave out those that are made up"
+    )]
+    IncompleteKey {
+        /// The key's columns.
+        columns: String,
+        /// The first that is not given.
+        missing: String,
+    },
     /// The device asked for cannot be used.
     #[error("device {device} cannot be used: {reason}")]
     Device {

@@ -1,18 +1,21 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::codec::personal::{Locale, PersonalCells, PersonalCodec};
 use crate::encode::encode;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::metadata::{Metadata, SdType};
+use crate::metadata::{Metadata, SdType, did_you_mean, nearest_name};
 use crate::model::Sizes;
 use crate::model::context::ContextShape;
 use crate::model::sequence::SequenceShape;
-use crate::params::{FitOptions, LARGE_HIDDEN_SIZE, SMALL_TABLE_ROWS, ValidFitOptions};
+use crate::params::{
+    FitOptions, LARGE_HIDDEN_SIZE, OptionError, SMALL_TABLE_ROWS, ValidFitOptions,
+};
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
-use crate::table::{Role, Schema, SequenceTable, Values};
+use crate::table::{Schema, SequenceTable, Values};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
 use crate::train::{Outcome, Split, TrainError, Trainer};
 use polars::frame::DataFrame;
@@ -36,6 +39,7 @@ type OnFitProgress = Arc<dyn Fn(&FitProgress) + Send + Sync>;
 pub struct ParSynthesizerBuilder {
     metadata: Metadata,
     context_columns: Vec<String>,
+    locales: Vec<String>,
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
@@ -45,6 +49,7 @@ impl std::fmt::Debug for ParSynthesizerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ParSynthesizerBuilder")
             .field("context_columns", &self.context_columns)
+            .field("locales", &self.locales)
             .field("options", &self.options)
             .field("device", &self.device)
             .finish_non_exhaustive()
@@ -57,6 +62,7 @@ impl ParSynthesizerBuilder {
         ParSynthesizerBuilder {
             metadata,
             context_columns: Vec::new(),
+            locales: vec![Locale::EnUs.name().to_owned()],
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
@@ -69,6 +75,15 @@ impl ParSynthesizerBuilder {
         columns: impl IntoIterator<Item = S>,
     ) -> Self {
         self.context_columns = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Languages and countries of made-up names, addresses and the like, at least one of `ar_SA`, `cy_GB`, `de_DE`,
+    /// `en_US`, `fa_IR`, `fr_FR`, `it_IT`, `ja_JP`, `nl_NL`, `pt_BR`, `pt_PT`, `tr_TR`, `zh_CN`, `zh_TW`; default
+    /// `en_US`. Of several each sequence (or row, where values change within sequences) draws one, for all its
+    /// columns. What the crate `fake` does not know of a locale is American.
+    pub fn locales<S: Into<String>>(mut self, locales: impl IntoIterator<Item = S>) -> Self {
+        self.locales = locales.into_iter().map(Into::into).collect();
         self
     }
 
@@ -195,6 +210,7 @@ impl ParSynthesizerBuilder {
         let started = Instant::now();
         let is_size_given = self.options.hidden_size.is_some();
         let mut options = self.options.check()?;
+        let locales = checked_locales(&self.locales)?;
         usable(self.device)?;
         let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
         let mut table = SequenceTable::from_frame(data, &schema)?;
@@ -219,6 +235,7 @@ impl ParSynthesizerBuilder {
         report.fit_secs = started.elapsed().as_secs_f64();
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
+            personal: fit_personal(&schema, &table, &locales, seed),
             metadata: self.metadata,
             schema,
             layout,
@@ -411,18 +428,66 @@ fn fit_identifiers(
         .iter()
         .zip(&table.columns)
         .map(|(column, values)| match (values, &column.sdtype) {
-            // The sequence key may be declared with any sdtype and is made up like an id.
-            (Values::Labels { labels, .. }, sdtype)
-                if column.role == Role::SequenceKey || matches!(sdtype, SdType::Id { .. }) =>
-            {
-                let regex_format = match sdtype {
-                    SdType::Id { regex_format } => regex_format.as_deref(),
-                    _ => None,
-                };
+            (Values::Labels { labels, .. }, SdType::Id { regex_format }) => {
+                let regex_format = regex_format.as_deref();
                 let hash_key = seed.hash_key();
                 (!labels.is_empty()).then(|| IdentifierCodec::fit(labels, regex_format, hash_key))
             }
             _ => None,
         })
         .collect()
+}
+
+fn fit_personal(
+    schema: &Schema,
+    table: &SequenceTable,
+    locales: &[Locale],
+    seed: Seed,
+) -> Vec<Option<PersonalCodec>> {
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .map(|(column, values)| match (values, &column.sdtype) {
+            (Values::Labels { codes, labels }, SdType::Personal { kind, .. }) => {
+                let cells = PersonalCells {
+                    codes,
+                    labels,
+                    offsets: &table.offsets,
+                    storage: &column.storage,
+                };
+                (!labels.is_empty())
+                    .then(|| PersonalCodec::fit(*kind, cells, locales, seed.hash_key()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn checked_locales(names: &[String]) -> std::result::Result<Vec<Locale>, OptionError> {
+    let known = || Locale::ALL.iter().map(|locale| locale.name());
+    let wrong = |found: String, nearest: Option<String>| OptionError {
+        option: "locales",
+        found,
+        wanted: format!(
+            "one or more of {}{}",
+            known().collect::<Vec<_>>().join(", "),
+            did_you_mean(nearest.as_deref())
+        ),
+    };
+    if names.is_empty() {
+        return Err(wrong("empty".to_owned(), None));
+    }
+    let check = |name: &String| {
+        Locale::from_name(name)
+            .ok_or_else(|| wrong(format!("`{name}`"), nearest_name(name, known())))
+    };
+    let mut locales = Vec::new();
+    for locale in names.iter().map(check) {
+        let locale = locale?;
+        if !locales.contains(&locale) {
+            locales.push(locale);
+        }
+    }
+    Ok(locales)
 }

@@ -48,9 +48,9 @@ pub struct LogLikelihood {
 }
 
 impl LogLikelihood {
-    /// `key` holds the keys of `sequences`, in their order.
+    /// `key` holds the keys of `sequences`, in their order, a column for each of the key's.
     pub(crate) fn new(
-        key: Option<Column>,
+        key: Vec<Column>,
         sequences: &[SequenceNats<'_>],
         rows: &[RowNats<'_>],
     ) -> PolarsResult<LogLikelihood> {
@@ -58,10 +58,13 @@ impl LogLikelihood {
         let numbers = |number: &dyn Fn(&SequenceNats<'_>) -> f64| -> Vec<f64> {
             sequences.iter().map(number).collect()
         };
-        let key_name = key.as_ref().map(|key| key.name().to_string());
+        let key_names: Vec<String> = key.iter().map(|key| key.name().to_string()).collect();
         let name = |name: &str| {
-            let clashes = key_name.as_deref() == Some(name);
-            format!("{name}{}", if clashes { "_" } else { "" }).into()
+            let mut name = name.to_owned();
+            while key_names.contains(&name) {
+                name.push('_');
+            }
+            name.into()
         };
         let lengths: Vec<u64> = sequences.iter().map(|s| s.rows as u64).collect();
         let impossible: Vec<Option<&str>> = sequences.iter().map(|s| s.impossible).collect();
@@ -93,7 +96,7 @@ impl LogLikelihood {
     ///
     /// | column | dtype | what |
     /// |---|---|---|
-    /// | the sequence key, by its own name | its own | none for a table of one sequence without key |
+    /// | the sequence key's columns, by their own names | their own | none for a table of one sequence without key |
     /// | `rows` | `UInt64` | rows of the sequence |
     /// | `context_nats` | `Float64` | context columns, start and length |
     /// | `row_nats` | `Float64` | sum over the rows |
@@ -102,7 +105,8 @@ impl LogLikelihood {
     /// | `impossible` | `String` | the first column that makes it impossible; null where none does |
     ///
     /// `impossible` names a column, or `(start)`, `(time of day)`, `(length)` or `(gap)`, the parts of length and
-    /// index, as [`EpochLoss`](crate::EpochLoss) does. A column that would have the key's name ends in `_`.
+    /// index, as [`EpochLoss`](crate::EpochLoss) does. A column that would have the name of one of the key's
+    /// ends in `_`.
     #[must_use]
     pub fn sequences(&self) -> &DataFrame {
         &self.sequences

@@ -127,7 +127,7 @@ struct Column {
 pub struct Metadata {
     table: String,
     columns: Vec<Column>,
-    sequence_key: Option<String>,
+    sequence_key: Vec<String>,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -211,9 +211,22 @@ impl Metadata {
         primary
     }
 
-    /// The column that says whose row it is; `None` when the table is one sequence.
-    pub fn sequence_key(&self) -> Option<&str> {
-        self.sequence_key.as_deref()
+    /// The columns that together say whose row it is; none when the table is one sequence.
+    pub fn sequence_key(&self) -> &[String] {
+        &self.sequence_key
+    }
+
+    /// Whether a column is part of the sequence key.
+    pub(crate) fn is_key(&self, column: &str) -> bool {
+        self.sequence_key.iter().any(|key| key == column)
+    }
+
+    /// Whether a column is part of the sequence key and made up: ids and personal data always are, the others unless
+    /// one of those tells sequences apart.
+    pub(crate) fn is_made_up_key(&self, column: &str) -> bool {
+        let is_made_up = |name: &str| self.sdtype(name).is_some_and(SdType::is_made_up);
+        self.is_key(column)
+            && (is_made_up(column) || !self.sequence_key.iter().any(|key| is_made_up(key)))
     }
 
     /// The column that orders and spaces a sequence's rows; `None` when the input order does.
@@ -227,7 +240,7 @@ impl Metadata {
 pub struct MetadataBuilder {
     table: Option<String>,
     columns: Vec<Column>,
-    sequence_key: Option<String>,
+    sequence_key: Vec<String>,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -241,8 +254,33 @@ impl MetadataBuilder {
 
     /// Names the sequence key; default: none, the whole table is one sequence.
     #[must_use]
-    pub fn sequence_key(mut self, column: impl Into<String>) -> Self {
-        self.sequence_key = Some(column.into());
+    pub fn sequence_key(self, column: impl Into<String>) -> Self {
+        self.sequence_key_columns([column])
+    }
+
+    /// Names a sequence key of several columns: a sequence is the rows that agree in all of them.
+    ///
+    /// Sampled sequences differ in at least one of them. Ids and personal data are made up; other columns are drawn
+    /// as context columns are, and may be given as those, if an id or personal data stands beside them. If none does,
+    /// all are made up, each as an id.
+    ///
+    /// ```
+    /// use parsynth::{Metadata, SdType};
+    /// let metadata = Metadata::builder()
+    ///     .column("clinic", SdType::Categorical)
+    ///     .column("patient", SdType::Id { regex_format: None })
+    ///     .column("weight", SdType::Numerical)
+    ///     .sequence_key_columns(["clinic", "patient"])
+    ///     .build()?;
+    /// assert_eq!(metadata.sequence_key(), ["clinic", "patient"]);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    #[must_use]
+    pub fn sequence_key_columns<S: Into<String>>(
+        mut self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.sequence_key = columns.into_iter().map(Into::into).collect();
         self
     }
 
@@ -297,27 +335,36 @@ impl Metadata {
 
     fn check_roles(&self) -> Result<(), MetadataError> {
         let primary = self.kept.get("primary_key").and_then(Value::as_str);
-        let roles = [
-            ("sequence_key", self.sequence_key()),
+        let keys = self
+            .sequence_key
+            .iter()
+            .map(|key| ("sequence_key", key.as_str()));
+        let others = [
             ("sequence_index", self.sequence_index()),
             ("primary_key", primary),
         ];
-        for (role, column) in roles {
-            if let Some(column) = column {
-                self.check_is_column(role, column)?;
-            }
+        let others = others
+            .into_iter()
+            .filter_map(|(role, column)| Some((role, column?)));
+        let roles: Vec<(&'static str, &str)> = keys.chain(others).collect();
+        for (role, column) in &roles {
+            self.check_is_column(role, column)?;
         }
         for (position, (second, column)) in roles.iter().enumerate() {
             for (first, earlier) in &roles[..position] {
-                if let (Some(column), Some(earlier)) = (column, earlier)
-                    && column == earlier
-                {
-                    return Err(MetadataError::TwoRoles {
-                        column: (*column).to_owned(),
+                if column != earlier {
+                    continue;
+                }
+                let column = (*column).to_owned();
+                return Err(if first == second {
+                    MetadataError::RepeatedKeyColumn { column }
+                } else {
+                    MetadataError::TwoRoles {
+                        column,
                         first,
                         second,
-                    });
-                }
+                    }
+                });
             }
         }
         if let Some(index) = self.sequence_index() {

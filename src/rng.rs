@@ -29,6 +29,10 @@ pub(crate) enum Purpose {
     EvaluationHalves,
     /// How an evaluation splits sequences between what a classifier learns and what it is tested on.
     EvaluationFolds,
+    /// Made-up values of a personal column.
+    PersonalValue,
+    /// The locale of made-up values.
+    PersonalLocale,
 }
 
 /// A seed from which every stream is derived.

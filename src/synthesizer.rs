@@ -1,6 +1,7 @@
 //! [`ParSynthesizer`] and its builder: the only module that knows the whole chain from a frame to a frame.
 
 use crate::codec::identifier::IdentifierCodec;
+use crate::codec::personal::PersonalCodec;
 use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
@@ -16,8 +17,9 @@ use crate::report::{FitReport, SampleProgress};
 use crate::rng::Seed;
 use crate::sample::{CHUNK, GivenColumn, Networks, Request, SampledSequences, sample_chunk};
 use crate::sampling::SampleOptions;
-use crate::table::{ContextRows, Label, MISSING_CODE, Role, Schema, Values};
+use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Instant;
@@ -118,6 +120,7 @@ pub struct ParSynthesizer {
     pub(crate) schema: Schema,
     pub(crate) layout: Layout,
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
+    pub(crate) personal: Vec<Option<PersonalCodec>>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
     /// What saved it; none for one that was fitted here.
@@ -251,13 +254,11 @@ impl ParSynthesizer {
     fn given(&self, rows: &ContextRows) -> Result<(Vec<Option<GivenColumn>>, GivenIdentifiers)> {
         let mut given = vec![None; self.layout.context.len()];
         let mut identifiers = Vec::new();
+        self.check_given_keys(rows)?;
         for (column, values) in &rows.columns {
             let name = &self.schema.columns[*column].name;
             let Some(position) = self.layout.context_position(ContextSource::Column(*column))
             else {
-                if self.schema.columns[*column].role == Role::SequenceKey {
-                    refuse_repeated_keys(name, values)?;
-                }
                 identifiers.push((*column, values.clone()));
                 continue;
             };
@@ -290,6 +291,54 @@ impl ParSynthesizer {
             });
         }
         Ok((given, identifiers))
+    }
+
+    /// Given keys must be whole, and no two alike; columns of a key that are drawn may be given alone.
+    fn check_given_keys(&self, rows: &ContextRows) -> Result<()> {
+        let values = |column: usize| {
+            let given = rows.columns.iter().find(|(given, _)| *given == column);
+            given.map(|(_, values)| values)
+        };
+        let is_given = |column: &usize| values(*column).is_some();
+        let key = self.schema.sequence_key();
+        let makes_up = |column: &usize| self.schema.columns[*column].role == Role::SequenceKey;
+        if !key
+            .iter()
+            .any(|column| makes_up(column) && is_given(column))
+        {
+            return Ok(());
+        }
+        if let Some(missing) = key.iter().find(|column| !is_given(column)) {
+            return Err(Error::IncompleteKey {
+                columns: self.schema.key_names(),
+                missing: self.schema.columns[*missing].name.clone(),
+            });
+        }
+        let mut seen = HashSet::new();
+        for row in 0..rows.rows {
+            let (mut parts, mut texts) = (Vec::new(), Vec::new());
+            for values in key.iter().filter_map(|&column| values(column)) {
+                let (part, text) = match values {
+                    Values::Labels { codes, labels } => (
+                        u64::from(codes[row]),
+                        labels
+                            .get(codes[row] as usize)
+                            .map_or_else(String::new, Label::to_string),
+                    ),
+                    Values::Numbers(numbers) => (numbers[row].to_bits(), numbers[row].to_string()),
+                };
+                parts.push(part);
+                texts.push(format!("`{text}`"));
+            }
+            if !seen.insert(parts) {
+                return Err(Error::RepeatedKey {
+                    column: self.schema.key_names(),
+                    row,
+                    found: texts.join(", "),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Why a given category cannot be taken.
@@ -342,6 +391,7 @@ impl ParSynthesizer {
             schema: &self.schema,
             layout: &self.layout,
             identifiers: &self.identifiers,
+            personal: &self.personal,
             given: identifiers,
             seed: request.seed,
         };
@@ -445,29 +495,6 @@ impl ParSynthesizer {
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
-}
-
-fn refuse_repeated_keys(name: &str, values: &Values) -> Result<()> {
-    let Values::Labels { codes, labels } = values else {
-        return Ok(());
-    };
-    let mut seen = vec![false; labels.len()];
-    for (row, &code) in codes.iter().enumerate() {
-        if code == MISSING_CODE {
-            return Err(Error::UnseenMissing {
-                column: name.to_owned(),
-                row,
-            });
-        }
-        if std::mem::replace(&mut seen[code as usize], true) {
-            return Err(Error::RepeatedKey {
-                column: name.to_owned(),
-                row,
-                found: format!("`{}`", labels[code as usize]),
-            });
-        }
-    }
-    Ok(())
 }
 
 fn listed(codec: &CategoryCodec) -> String {

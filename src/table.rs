@@ -27,7 +27,7 @@ pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, Compared
 pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
-pub(crate) use schema::role_and_sdtype;
+pub(crate) use schema::{can_hold, role_and_sdtype};
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;
@@ -81,7 +81,7 @@ impl IntegerType {
     }
 }
 
-/// The unit of a date-time column.
+/// The unit of a date-time or duration column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeUnitName {
     Nanoseconds,
@@ -115,6 +115,9 @@ pub(crate) enum Storage {
         unit: TimeUnitName,
         zone: Option<String>,
     },
+    Duration {
+        unit: TimeUnitName,
+    },
     /// Dates as text in a strftime format that gives the very text that was read.
     TextDate {
         format: String,
@@ -134,6 +137,8 @@ pub(crate) struct ColumnSchema {
     pub(crate) name: String,
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
+    /// Whether it is part of the sequence key: made up in that role, or drawn as a context column.
+    pub(crate) is_key: bool,
     pub(crate) storage: Storage,
     /// Subtracted from raw whole numbers, so that f64 holds what is left exactly; 0 for small ones. A column
     /// that spans 2^53 units or more (104 days of nanoseconds) is still rounded, by less than its 2^53rd part.

@@ -16,7 +16,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("sampling", &["params", "report"], &[]),
     ("table", &["metadata"], &["polars"]),
     ("protection", &[], &[]),
-    ("codec", &["metadata", "protection", "table"], &[]),
+    ("codec", &["metadata", "protection", "rng", "table"], &[]),
     ("layout", &["codec", "metadata", "protection", "table"], &[]),
     ("history", &["codec", "layout"], &[]),
     (

@@ -25,13 +25,13 @@ pub(crate) enum Typical {
 }
 
 impl Summary {
-    /// Of a table that has a sequence key and a sequence index that is a number.
+    /// Of a table that has a sequence key of one column and a sequence index that is a number.
     pub(crate) fn of(
         frame: &DataFrame,
         metadata: &Metadata,
         context: &[&str],
     ) -> PolarsResult<Summary> {
-        let key = metadata.sequence_key().unwrap_or_default();
+        let key = metadata.sequence_key().first().map_or("", String::as_str);
         let index = metadata.sequence_index().unwrap_or_default();
         let mut sequences: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (row, key) in texts(frame, key)?.into_iter().enumerate() {

@@ -8,6 +8,7 @@ use super::{Artifact, Flaw};
 use crate::codec::calendar::{Cycle, IndexCodec, MonthGrid, TimeUnit};
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::number::{Grid, NumberCodec, NumberScale, QuantileMap};
+use crate::codec::personal::{Locale, PersonalCodec};
 use crate::health::Versions;
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout, NumberColumn, RowColumn,
@@ -90,6 +91,7 @@ pub(super) struct ArtifactV1 {
     pub(super) sizes: SizesV1,
     pub(super) context: Vec<TensorV1>,
     pub(super) sequence: Vec<TensorV1>,
+    pub(super) personal: Vec<Option<PersonalCodecV1>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -156,6 +158,9 @@ pub(super) enum StorageV1 {
         integer: IntegerTypeV1,
     },
     Null,
+    Duration {
+        unit: TimeUnitNameV1,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -321,6 +326,19 @@ pub(super) enum IdentifierCodecV1 {
         taken: Vec<u64>,
         hash_key: u64,
     },
+}
+
+/// Its kind is in the metadata.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct PersonalCodecV1 {
+    pub(super) locales: Vec<Text>,
+    pub(super) taken: Vec<u64>,
+    pub(super) hash_key: u64,
+    pub(super) is_exhausted: bool,
+    pub(super) is_constant: bool,
+    pub(super) missing_share: f64,
+    pub(super) digits: (u32, u32),
+    pub(super) decimals: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

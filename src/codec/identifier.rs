@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use crate::metadata::{Pattern, UNCOUNTED};
 use crate::table::{Label, Storage};
-use shuffle::{Shuffle, hash_text, mix};
+pub(super) use shuffle::hash_text;
+use shuffle::{Shuffle, mix};
 
 /// Patterns of more texts than this give each number its own places to try; smaller ones are walked through
 /// from the start, which uses their last text too.
@@ -163,6 +164,7 @@ impl IdentifierCodec {
                 | Storage::Enumeration(_)
                 | Storage::Date
                 | Storage::Datetime { .. }
+                | Storage::Duration { .. }
                 | Storage::IntegerDate { .. } => Err(no_room(storage.name(), 0, numbers.end)),
             },
             IdentifierCodec::Pattern {
@@ -425,6 +427,7 @@ fn pattern_label(text: String, regex: &str, storage: &Storage) -> Result<Label, 
         | Storage::Enumeration(_)
         | Storage::Date
         | Storage::Datetime { .. }
+        | Storage::Duration { .. }
         | Storage::IntegerDate { .. } => Err(misfit()),
     }
 }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::Comparison;
-use crate::table::{ComparedTable, Role};
+use crate::table::{ComparedCells, ComparedTable};
 
 pub use closeness::{ClosenessReport, DistanceQuantiles, MembershipReport};
 pub use copies::{Copy, CopyReport};
@@ -55,14 +55,23 @@ pub(super) fn privacy(comparison: &Comparison) -> PrivacyReport {
 }
 
 fn reused_keys(comparison: &Comparison) -> Option<f64> {
-    let key = comparison
-        .columns
-        .iter()
-        .position(|column| column.role == Role::SequenceKey)?;
-    let keys = |table: &ComparedTable| -> Option<HashSet<u32>> {
-        Some(table.columns[key].codes()?.iter().copied().collect())
+    let columns: Vec<usize> = (0..comparison.columns.len())
+        .filter(|&column| comparison.columns[column].is_key)
+        .collect();
+    let part = |cells: &ComparedCells, row: usize| match cells {
+        ComparedCells::Numbers(numbers) => numbers[row].to_bits(),
+        ComparedCells::Codes(codes) => codes[row].into(),
     };
-    let (real, synthetic) = (keys(&comparison.real)?, keys(&comparison.synthetic)?);
-    (!synthetic.is_empty())
+    let keys = |table: &ComparedTable| -> HashSet<Vec<u64>> {
+        let key = |row: usize| {
+            let parts = columns
+                .iter()
+                .map(|&column| part(&table.columns[column], row));
+            parts.collect()
+        };
+        table.ranges().map(|rows| key(rows.start)).collect()
+    };
+    let (real, synthetic) = (keys(&comparison.real), keys(&comparison.synthetic));
+    (!columns.is_empty() && !synthetic.is_empty())
         .then(|| synthetic.intersection(&real).count() as f64 / synthetic.len() as f64)
 }

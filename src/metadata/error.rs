@@ -133,13 +133,11 @@ pub enum MetadataError {
         /// The other role.
         second: &'static str,
     },
-    /// Several columns were given as sequence key.
-    #[error(
-        "`sequence_key` lists {found} columns; it takes one key column only, so join them into one column first"
-    )]
-    CompositeKey {
-        /// How many columns were listed.
-        found: usize,
+    /// A column was listed twice in the sequence key.
+    #[error("`sequence_key` lists column `{column}` twice; list each once")]
+    RepeatedKeyColumn {
+        /// The column.
+        column: String,
     },
     /// The sequence index is neither a number nor a date.
     #[error(

@@ -105,12 +105,8 @@ fn read_table(name: &str, mut table: Map<String, Value>) -> Result<Metadata, Met
         .ok_or_else(|| missing("columns", &place))?;
     let mut builder = MetadataBuilder {
         table: Some(name.to_owned()),
-        sequence_key: column_name(table.shift_remove("sequence_key"), "sequence_key", &place)?,
-        sequence_index: column_name(
-            table.shift_remove("sequence_index"),
-            "sequence_index",
-            &place,
-        )?,
+        sequence_key: key_columns(table.shift_remove("sequence_key"), &place)?,
+        sequence_index: index_column(table.shift_remove("sequence_index"), &place)?,
         ..MetadataBuilder::default()
     };
     for (column, fields) in object(columns, "columns", &place)? {
@@ -250,8 +246,14 @@ pub(super) fn write(metadata: &Metadata) -> String {
         .collect();
     let mut table = Map::new();
     table.insert("columns".to_owned(), Value::Object(columns));
-    if let Some(key) = metadata.sequence_key() {
-        table.insert("sequence_key".to_owned(), key.into());
+    match metadata.sequence_key() {
+        [] => {}
+        [key] => {
+            table.insert("sequence_key".to_owned(), key.as_str().into());
+        }
+        keys => {
+            table.insert("sequence_key".to_owned(), keys.into());
+        }
     }
     if let Some(index) = metadata.sequence_index() {
         table.insert("sequence_index".to_owned(), index.into());
@@ -306,18 +308,28 @@ pub(super) fn write_file(metadata: &Metadata, path: &Path) -> std::io::Result<()
     Ok(())
 }
 
-fn column_name(
-    value: Option<Value>,
-    field: &'static str,
-    place: &str,
-) -> Result<Option<String>, MetadataError> {
+/// The sequence key's columns: one name, or a list of them.
+fn key_columns(value: Option<Value>, place: &str) -> Result<Vec<String>, MetadataError> {
+    let wanted = "a column name or a list of them";
+    match value {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(name)) => Ok(vec![name]),
+        Some(Value::Array(names)) if !names.is_empty() => names
+            .into_iter()
+            .map(|name| match name {
+                Value::String(name) => Ok(name),
+                other => Err(field_type("sequence_key", place, wanted, &other)),
+            })
+            .collect(),
+        Some(other) => Err(field_type("sequence_key", place, wanted, &other)),
+    }
+}
+
+fn index_column(value: Option<Value>, place: &str) -> Result<Option<String>, MetadataError> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(name)) => Ok(Some(name)),
-        Some(Value::Array(names)) if field == "sequence_key" => {
-            Err(MetadataError::CompositeKey { found: names.len() })
-        }
-        Some(other) => Err(field_type(field, place, "a column name", &other)),
+        Some(other) => Err(field_type("sequence_index", place, "a column name", &other)),
     }
 }
 

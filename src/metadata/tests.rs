@@ -40,7 +40,7 @@ fn both_spec_versions_say_the_same() {
         .unwrap();
     assert_eq!(single, built);
     assert!(several.columns().eq(built.columns()));
-    assert_eq!(several.sequence_key(), Some("k"));
+    assert_eq!(several.sequence_key(), ["k"]);
     assert_eq!(several.sequence_index(), Some("t"));
     assert_eq!(several.sdtype("v"), Some(&SdType::Numerical));
 }
@@ -233,12 +233,68 @@ fn one_column_in_two_roles_is_refused_with_both_named() {
 }
 
 #[test]
-fn a_key_of_two_columns_is_refused_with_the_remedy() {
-    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "v"]"#));
+fn a_key_of_two_columns_is_read_and_written() {
+    let text = table(&format!(r#"{COLUMNS}, "sequence_key": ["v", "k"]"#));
+    let metadata = Metadata::from_json(&text).unwrap();
+    assert_eq!(metadata.sequence_key(), ["v", "k"]);
+    assert_eq!(Metadata::from_json(&metadata.to_json()).unwrap(), metadata);
+    let one = Metadata::from_json(&table(&format!(r#"{COLUMNS}, "sequence_key": ["k"]"#))).unwrap();
+    assert_eq!(one.sequence_key(), ["k"]);
     assert!(
-        message.contains("2 columns") && message.contains("one key column only"),
+        one.to_json().contains(r#""sequence_key": "k""#),
+        "{}",
+        one.to_json()
+    );
+}
+
+#[test]
+fn a_key_of_several_columns_that_cannot_be_is_refused() {
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "k"]"#));
+    assert!(message.contains("lists column `k` twice"), "{message}");
+    let message = refusal(&format!(
+        r#"{COLUMNS}, "sequence_key": ["k", "t"], "sequence_index": "t""#
+    ));
+    assert!(
+        message.contains("column `t` cannot be both `sequence_key` and `sequence_index`"),
         "{message}"
     );
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": ["k", "vv"]"#));
+    assert!(
+        message.contains("`sequence_key` names `vv`") && message.contains("`v`?"),
+        "{message}"
+    );
+    for wrong in ["[]", r#"["k", 3]"#, r#"[["k"]]"#, "7", "{}"] {
+        let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": {wrong}"#));
+        assert!(
+            message.contains("`sequence_key`") && message.contains("a list of them"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_key_column_is_drawn_only_beside_one_that_is_made_up() {
+    let built = |keys: &[&str]| {
+        Metadata::builder()
+            .column("site", SdType::Categorical)
+            .column("visit", SdType::Numerical)
+            .column("id", id())
+            .column("name", SdType::personal(PersonalKind::Name))
+            .sequence_key_columns(keys.iter().copied())
+            .build()
+            .unwrap()
+    };
+    let made_up = |keys: &[&str]| {
+        let metadata = built(keys);
+        keys.iter()
+            .map(|key| metadata.is_made_up_key(key))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(made_up(&["site", "id"]), [false, true]);
+    assert_eq!(made_up(&["name", "visit"]), [true, false]);
+    assert_eq!(made_up(&["site", "visit"]), [true, true]);
+    assert_eq!(made_up(&["site"]), [true]);
+    assert!(!built(&["id"]).is_made_up_key("site"));
 }
 
 #[test]
@@ -249,7 +305,7 @@ fn a_text_key_need_not_be_called_id() {
         .sequence_key("ticker")
         .build()
         .unwrap();
-    assert_eq!(metadata.sequence_key(), Some("ticker"));
+    assert_eq!(metadata.sequence_key(), ["ticker"]);
 }
 
 #[test]

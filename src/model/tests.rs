@@ -37,6 +37,7 @@ fn column(name: &str, sdtype: SdType, role: Role) -> ColumnSchema {
         name: name.to_owned(),
         sdtype,
         role,
+        is_key: false,
         storage,
         base: 0,
         step: 1,

@@ -95,6 +95,7 @@ impl ParSynthesizer {
             schema: &self.schema,
             layout: &self.layout,
             identifiers: &self.identifiers,
+            personal: &self.personal,
             given: &Vec::new(),
             seed: request.seed,
         };

@@ -104,18 +104,18 @@ impl ParSynthesizer {
         Ok(LogLikelihood::new(key, &sequences, &rows).map_err(TableError::from)?)
     }
 
-    /// The sequence keys in some rows of a frame; none for a table without key.
-    fn keys(&self, frame: &DataFrame, rows: impl Iterator<Item = usize>) -> Result<Option<Column>> {
-        let Some(key) = self.schema.sequence_key() else {
-            return Ok(None);
-        };
+    /// The sequence key's columns in some rows of a frame; none for a table without key.
+    fn keys(&self, frame: &DataFrame, rows: impl Iterator<Item = usize>) -> Result<Vec<Column>> {
         let rows: Vec<IdxSize> = rows
             .map(|row| IdxSize::try_from(row).unwrap_or(IdxSize::MAX))
             .collect();
-        let key = frame
-            .column(&self.schema.columns[key].name)
-            .and_then(|column| column.take_slice(&rows));
-        Ok(Some(key.map_err(TableError::from)?))
+        let column = |key: usize| {
+            let column = frame
+                .column(&self.schema.columns[key].name)
+                .and_then(|column| column.take_slice(&rows));
+            Ok(column.map_err(TableError::from)?)
+        };
+        self.schema.sequence_key().into_iter().map(column).collect()
     }
 
     /// Shares the blocks out to worker threads; each has one libtorch thread, so their number changes no result.

@@ -18,6 +18,8 @@ pub(crate) struct ComparedColumn {
     /// As the metadata states it, or id for the sequence key.
     pub(crate) sdtype: SdType,
     pub(crate) role: Role,
+    /// Whether it is part of the sequence key.
+    pub(crate) is_key: bool,
     /// Sorted and unique, over all tables; empty for numbers and dates.
     pub(crate) labels: Vec<String>,
 }
@@ -95,6 +97,7 @@ impl ComparedTables {
                     name: column.name.clone(),
                     sdtype: column.sdtype.clone(),
                     role: role(column, context_columns),
+                    is_key: column.is_key,
                     labels,
                 };
                 (compared, cells.into_iter().zip(dtypes).collect())
@@ -134,7 +137,8 @@ fn read_one(
 }
 
 fn role(column: &ColumnSchema, context_columns: &[String]) -> Role {
-    if context_columns.contains(&column.name) {
+    let is_drawn_key = column.is_key && column.role != Role::SequenceKey;
+    if is_drawn_key || context_columns.contains(&column.name) {
         Role::Context
     } else {
         column.role

@@ -54,7 +54,7 @@ pub(super) fn read(
             understand(
                 text,
                 metadata.sdtype(name).cloned().map(SdType::learned).as_ref(),
-                metadata.sequence_key() == Some(name),
+                metadata.is_made_up_key(name),
                 &place,
             )
         })
@@ -275,16 +275,16 @@ fn understand(
     place: &Place,
 ) -> Result<Column, TableError> {
     let series = match sdtype {
-        // A key's digits are a name: leading zeros and all.
-        _ if is_key => text.into(),
-        Some(SdType::Numerical) => numbers(&text, place)?,
-        Some(SdType::Boolean) => truths(&text, place)?,
-        Some(SdType::Datetime { format }) => dates(text, format.as_deref(), place)?,
         Some(SdType::Personal { kind, .. }) => match kind {
             PersonalKind::Latitude | PersonalKind::Longitude => numbers(&text, place)?,
             PersonalKind::DateOfBirth => dates(text, None, place)?,
             _ => text.into(),
         },
+        // A key's digits are a name: leading zeros and all.
+        _ if is_key => text.into(),
+        Some(SdType::Numerical) => numbers(&text, place)?,
+        Some(SdType::Boolean) => truths(&text, place)?,
+        Some(SdType::Datetime { format }) => dates(text, format.as_deref(), place)?,
         Some(SdType::Categorical | SdType::Id { .. }) | None => text.into(),
     };
     Ok(series.with_name(place.column.into()).into())

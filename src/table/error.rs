@@ -187,6 +187,16 @@ pub enum TableError {
         /// What the system or the encoder said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A column that a CSV file cannot hold so that it reads back.
+    #[error(
+        "column `{column}` has dtype {dtype}, which has no CSV form; cast it to Int64, or write Parquet"
+    )]
+    NoCsvForm {
+        /// The column.
+        column: String,
+        /// Its dtype.
+        dtype: String,
+    },
     /// A fault in the text of a CSV file.
     #[error("{}, line {line}: {reason}", .path.display())]
     Csv {

@@ -7,7 +7,9 @@ use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use polars::prelude::{CsvWriter, DataFrame, ParquetReader, ParquetWriter, SerReader, SerWriter};
+use polars::prelude::{
+    CsvWriter, DataFrame, DataType, ParquetReader, ParquetWriter, SerReader, SerWriter,
+};
 
 use super::TableError;
 use crate::metadata::Metadata;
@@ -40,8 +42,17 @@ pub(super) fn read_csv_as_text(path: &Path) -> Result<DataFrame, TableError> {
 /// nothing for null, `""` for the empty text. A sibling temporary file is renamed into place.
 ///
 /// # Errors
-/// [`TableError::WriteFile`] when the file cannot be made or a dtype has no CSV form.
+/// [`TableError::NoCsvForm`] for a column of durations, which have no text that reads back as one;
+/// [`TableError::WriteFile`] when the file cannot be made or another dtype has no CSV form.
 pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableError> {
+    for column in frame.columns() {
+        if let DataType::Duration(_) = column.dtype() {
+            return Err(TableError::NoCsvForm {
+                column: column.name().to_string(),
+                dtype: column.dtype().to_string(),
+            });
+        }
+    }
     write(path.as_ref(), |file| {
         Ok(CsvWriter::new(file).finish(&mut frame.clone())?)
     })

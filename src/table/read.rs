@@ -64,6 +64,7 @@ fn read_numbers(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableEr
         | Storage::Datetime { .. }
         | Storage::TextDate { .. }
         | Storage::IntegerDate { .. } => read_dates(series, schema).map(Cells::Whole),
+        Storage::Duration { unit } => read_durations(series, *unit, schema).map(Cells::Whole),
         Storage::Integer(_)
         | Storage::Float32
         | Storage::Float64
@@ -73,6 +74,18 @@ fn read_numbers(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableEr
         | Storage::Enumeration(_)
         | Storage::Null => Err(changed(series, schema)),
     }
+}
+
+fn read_durations(
+    series: &Series,
+    unit: TimeUnitName,
+    schema: &ColumnSchema,
+) -> Result<Vec<i128>, TableError> {
+    let DataType::Duration(from) = series.dtype() else {
+        return Err(changed(series, schema));
+    };
+    let from = TimeUnitName::from(*from).nanoseconds();
+    rescale(whole(series)?, from, unit.nanoseconds(), schema)
 }
 
 fn read_dates(series: &Series, schema: &ColumnSchema) -> Result<Vec<i128>, TableError> {
@@ -173,7 +186,11 @@ fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableErr
                 Label::Text(cell.to_owned())
             }))
         }
-        Storage::Date | Storage::Datetime { .. } => Ok(whole_labels(&read_dates(series, schema)?)),
+        Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. } => Ok(whole_labels(&read_dates(series, schema)?)),
+        Storage::Duration { unit } => Ok(whole_labels(&read_durations(series, *unit, schema)?)),
         Storage::Boolean
         | Storage::Integer(_)
         | Storage::Float32
@@ -181,8 +198,6 @@ fn read_labels(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableErr
         | Storage::Text
         | Storage::Categorical
         | Storage::Enumeration(_)
-        | Storage::TextDate { .. }
-        | Storage::IntegerDate { .. }
         | Storage::Null => Err(changed(series, schema)),
     }
 }
@@ -300,11 +315,11 @@ impl From<TimeUnit> for TimeUnitName {
 }
 
 impl Storage {
-    /// Nanoseconds of one raw unit of a date column; `None` for other columns.
-    pub(super) fn unit_nanoseconds(&self) -> Option<i128> {
+    /// Nanoseconds of one raw unit of a date or duration column; `None` for other columns.
+    pub(crate) fn unit_nanoseconds(&self) -> Option<i128> {
         match self {
             Storage::Date => Some(DAY),
-            Storage::Datetime { unit, .. } => Some(unit.nanoseconds()),
+            Storage::Datetime { unit, .. } | Storage::Duration { unit } => Some(unit.nanoseconds()),
             Storage::TextDate { format } | Storage::IntegerDate { format, .. } => {
                 Some(super::dates::format_unit(format).nanoseconds())
             }

@@ -6,10 +6,10 @@ use polars::prelude::{Column, DataFrame, DataType};
 use super::cells;
 use super::read::{self, is_number};
 use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
-use crate::metadata::{Metadata, Pattern, SdType, nearest_name};
+use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
 
 const SUPPORTED_DTYPES: &str = "supported dtypes are Boolean, Int8 to Int64, UInt8 to UInt64, Float32, Float64, \
-     String, Categorical, Enum, Date, Datetime";
+     String, Categorical, Enum, Date, Datetime, Duration";
 
 impl Schema {
     /// Matches a frame with its metadata; context columns are named in any order.
@@ -44,6 +44,8 @@ impl Schema {
         }
         match &column.storage {
             Storage::Date => Some(86_400.0),
+            // Time that passes has no calendar.
+            Storage::Duration { .. } => None,
             storage => match storage.unit_nanoseconds()? {
                 1 => Some(1e-9),
                 1_000 => Some(1e-6),
@@ -52,9 +54,18 @@ impl Schema {
         }
     }
 
-    /// Position of the sequence key.
-    pub(crate) fn sequence_key(&self) -> Option<usize> {
-        self.positions(Role::SequenceKey).next()
+    /// Positions of the columns that together are the sequence key.
+    pub(crate) fn sequence_key(&self) -> Vec<usize> {
+        (0..self.columns.len())
+            .filter(|&position| self.columns[position].is_key)
+            .collect()
+    }
+
+    /// Names of the sequence key's columns, for messages.
+    pub(crate) fn key_names(&self) -> String {
+        let names = self.columns.iter().filter(|column| column.is_key);
+        let names: Vec<&str> = names.map(|column| column.name.as_str()).collect();
+        names.join("`, `")
     }
 
     /// Position of the sequence index.
@@ -120,7 +131,7 @@ fn check_context(metadata: &Metadata, context_columns: &[String]) -> Result<(), 
                 nearest: nearest_name(column, metadata.columns().map(|(name, _)| name)),
             });
         }
-        let other = if metadata.sequence_key() == Some(column) {
+        let other = if metadata.is_key(column) {
             Some(Role::SequenceKey)
         } else if metadata.sequence_index() == Some(column) {
             Some(Role::SequenceIndex)
@@ -153,6 +164,7 @@ fn fit_column(
         name: name.to_owned(),
         sdtype,
         role,
+        is_key: metadata.is_key(name),
         storage,
         base: 0,
         step: 1,
@@ -163,11 +175,11 @@ fn fit_column(
 
 /// The part a column plays, and what it means to us.
 pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool) -> (Role, SdType) {
-    let role = if metadata.sequence_key() == Some(name) {
+    let role = if metadata.is_made_up_key(name) {
         Role::SequenceKey
     } else if metadata.sequence_index() == Some(name) {
         Role::SequenceIndex
-    } else if is_context {
+    } else if is_context || metadata.is_key(name) {
         Role::Context
     } else {
         Role::Sequential
@@ -178,11 +190,10 @@ pub(crate) fn role_and_sdtype(metadata: &Metadata, name: &str, is_context: bool)
         .unwrap_or(SdType::Categorical)
         .learned();
     // A key names its sequence whatever it is called in the metadata: its values are made up, not learned.
-    let sdtype = match stated {
-        id @ SdType::Id { .. } => id,
-        SdType::Personal { .. } => SdType::Id { regex_format: None },
-        _ if role == Role::SequenceKey => SdType::Id { regex_format: None },
-        other => other,
+    let sdtype = if role == Role::SequenceKey && !stated.is_made_up() {
+        SdType::Id { regex_format: None }
+    } else {
+        stated
     };
     (role, sdtype)
 }
@@ -196,7 +207,7 @@ pub(super) fn fit_storage(
         column: name.to_owned(),
         sdtype: sdtype.name(),
         dtype: column.dtype().to_string(),
-        remedy: SUPPORTED_DTYPES.to_owned(),
+        remedy: nearest_cast(column.dtype()),
     })?;
     if column.null_count() == column.len() {
         // Without a value there is nothing that the dtype could contradict.
@@ -211,7 +222,10 @@ pub(super) fn fit_storage(
     match (sdtype, plain) {
         (
             SdType::Numerical,
-            storage @ (Storage::Integer(_) | Storage::Float32 | Storage::Float64),
+            storage @ (Storage::Integer(_)
+            | Storage::Float32
+            | Storage::Float64
+            | Storage::Duration { .. }),
         ) => Ok(storage),
         (SdType::Numerical, Storage::Date | Storage::Datetime { .. }) => {
             Err(refuse("state the column as datetime"))
@@ -244,24 +258,70 @@ pub(super) fn fit_storage(
         (SdType::Datetime { format: None }, Storage::Integer(_)) => Err(refuse(
             "give its datetime_format, for instance %Y%m%d, or state it as numerical",
         )),
+        (SdType::Datetime { .. }, Storage::Duration { .. }) => {
+            Err(refuse("state the column as numerical"))
+        }
         (SdType::Datetime { .. }, _) => Err(refuse(
             "wanted is Date, Datetime, String, or whole numbers with a datetime_format",
         )),
         (SdType::Id { .. } | SdType::Personal { .. }, Storage::Enumeration(_)) => Err(refuse(
-            "made-up ids are new values, which an Enum cannot take; cast the column to String",
+            "made-up values are new, which an Enum cannot take; cast the column to String",
         )),
         (
-            SdType::Id { .. } | SdType::Personal { .. },
-            Storage::Boolean | Storage::Date | Storage::Datetime { .. },
+            SdType::Id { .. },
+            Storage::Boolean | Storage::Date | Storage::Datetime { .. } | Storage::Duration { .. },
         ) => Err(refuse(
             "ids are made up for text and numbers; cast the column to String",
         )),
-        (SdType::Personal { .. }, storage) => Ok(storage),
+        (SdType::Personal { kind, .. }, storage) if can_hold(*kind, &storage) => {
+            fit_personal(column, name, *kind, storage)
+        }
+        (SdType::Personal { .. }, _) => Err(refuse(
+            "its made-up values do not fit; cast the column to String",
+        )),
         (SdType::Id { regex_format }, storage) => {
             check_pattern(regex_format.as_deref(), &storage, name)?;
             Ok(storage)
         }
     }
+}
+
+/// Whether made-up values of a kind can be held so.
+pub(crate) fn can_hold(kind: PersonalKind, storage: &Storage) -> bool {
+    match storage {
+        Storage::Text | Storage::Categorical | Storage::Null => true,
+        Storage::Integer(_) | Storage::Float32 | Storage::Float64 => matches!(
+            kind,
+            PersonalKind::PhoneNumber
+                | PersonalKind::Postcode
+                | PersonalKind::Ssn
+                | PersonalKind::Bban
+                | PersonalKind::CreditCardNumber
+                | PersonalKind::Latitude
+                | PersonalKind::Longitude
+                | PersonalKind::Unknown
+        ),
+        Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::TextDate { .. }
+        | Storage::IntegerDate { .. } => kind == PersonalKind::DateOfBirth,
+        Storage::Boolean | Storage::Enumeration(_) | Storage::Duration { .. } => false,
+    }
+}
+
+/// Text keeps the format that its dates have.
+fn fit_personal(
+    column: &Column,
+    name: &str,
+    kind: PersonalKind,
+    storage: Storage,
+) -> Result<Storage, TableError> {
+    if (kind, &storage) != (PersonalKind::DateOfBirth, &Storage::Text) {
+        return Ok(storage);
+    }
+    let text = cells::text(column.as_materialized_series())?;
+    let values: Vec<Option<&str>> = text.str()?.iter().collect();
+    learn_format(&values, None, name).map(|format| Storage::TextDate { format })
 }
 
 fn learn_format(
@@ -302,6 +362,26 @@ fn check_pattern(regex: Option<&str>, storage: &Storage, column: &str) -> Result
     })
 }
 
+/// What to cast a column of an unsupported dtype to.
+fn nearest_cast(dtype: &DataType) -> String {
+    let dtype = dtype.to_string();
+    let start = |start: &str| dtype.starts_with(start);
+    let cast = if start("time") {
+        "cast the column to Int64 (nanoseconds since midnight), or to Duration; "
+    } else if start("decimal") || start("f16") {
+        "cast the column to Float64; "
+    } else if start("i128") || start("u128") {
+        "cast the column to Int64, or to String where that is too small; "
+    } else if start("binary") {
+        "encode the column as String; "
+    } else if start("list") || start("array") || start("struct") {
+        "take the column apart into plain ones; "
+    } else {
+        ""
+    };
+    format!("{cast}{SUPPORTED_DTYPES}")
+}
+
 fn plain_storage(dtype: &DataType) -> Option<Storage> {
     if let Some(integer) = read::integer_type(dtype) {
         return Some(Storage::Integer(integer));
@@ -323,6 +403,9 @@ fn plain_storage(dtype: &DataType) -> Option<Storage> {
         DataType::Datetime(unit, zone) => Storage::Datetime {
             unit: TimeUnitName::from(*unit),
             zone: zone.as_ref().map(|zone| zone.to_string()),
+        },
+        DataType::Duration(unit) => Storage::Duration {
+            unit: TimeUnitName::from(*unit),
         },
         DataType::Null => Storage::Null,
         _ => return None,

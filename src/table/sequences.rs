@@ -29,8 +29,8 @@ impl SequenceTable {
             .iter()
             .map(|column| read(find(frame, &column.name)?, column))
             .collect::<Result<Vec<Cells>, _>>()?;
-        let keys = ranks_of(&cells, schema, Role::SequenceKey)?;
-        let indexes = ranks_of(&cells, schema, Role::SequenceIndex)?;
+        let keys = key_ranks(&cells, schema)?;
+        let indexes = index_ranks(&cells, schema)?;
         let mut order: Vec<usize> = (0..frame.height()).collect();
         // Stable, so rows of one key and index keep the frame's order.
         order.sort_by_key(|&row| {
@@ -135,13 +135,18 @@ impl SequenceTable {
     }
 
     fn key_text(&self, schema: &Schema, row: usize) -> String {
-        let label = schema
-            .sequence_key()
-            .and_then(|key| match &self.columns[key] {
-                Values::Labels { codes, labels } => labels.get(codes[row] as usize),
-                Values::Numbers(_) => None,
-            });
-        label.map_or_else(|| "of the whole table".to_owned(), Label::to_string)
+        let keys = schema.sequence_key();
+        if keys.is_empty() {
+            return "of the whole table".to_owned();
+        }
+        let texts = keys.into_iter().map(|key| match &self.columns[key] {
+            Values::Labels { codes, labels } => labels
+                .get(codes[row] as usize)
+                .map_or_else(String::new, Label::to_string),
+            // A column that is drawn, whose numbers are not those of the frame; the others name the sequence.
+            Values::Numbers(_) => "...".to_owned(),
+        });
+        texts.collect::<Vec<_>>().join("`, `")
     }
 }
 
@@ -195,8 +200,8 @@ fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), Tab
         })?;
     let fitted = &schema.columns[position];
     let cells = read(column, fitted)?;
-    if fitted.role == Role::SequenceKey {
-        check_present(&cells.ranks(), name, fitted.role)?;
+    if fitted.is_key {
+        check_present(&cells.ranks(), name, Role::SequenceKey)?;
     }
     Ok((position, cells.into_values(fitted.base, fitted.step)))
 }
@@ -227,14 +232,45 @@ pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, T
         })
 }
 
-/// Sort ranks of the column with this role, all present; `None` when no column has it.
-fn ranks_of(cells: &[Cells], schema: &Schema, role: Role) -> Result<Option<Vec<i128>>, TableError> {
-    let Some(position) = schema.columns.iter().position(|column| column.role == role) else {
+/// Sort ranks of the index, all present; `None` when no column is one.
+fn index_ranks(cells: &[Cells], schema: &Schema) -> Result<Option<Vec<i128>>, TableError> {
+    let Some(position) = schema.sequence_index() else {
         return Ok(None);
     };
     let ranks = cells[position].ranks();
-    check_present(&ranks, &schema.columns[position].name, role)?;
+    let name = &schema.columns[position].name;
+    check_present(&ranks, name, Role::SequenceIndex)?;
     Ok(Some(ranks))
+}
+
+/// A number a row that sorts as its key does, column after column, all present; `None` without a key.
+fn key_ranks(cells: &[Cells], schema: &Schema) -> Result<Option<Vec<i128>>, TableError> {
+    let mut ranks: Option<Vec<i128>> = None;
+    for position in schema.sequence_key() {
+        let own = cells[position].ranks();
+        check_present(&own, &schema.columns[position].name, Role::SequenceKey)?;
+        ranks = Some(match ranks {
+            None => own,
+            Some(before) => ranks_of_pairs(&before, &own),
+        });
+    }
+    Ok(ranks)
+}
+
+/// The place of each pair among all that there are.
+fn ranks_of_pairs(firsts: &[i128], seconds: &[i128]) -> Vec<i128> {
+    let pair = |row: usize| (firsts[row], seconds[row]);
+    let mut order: Vec<usize> = (0..firsts.len()).collect();
+    order.sort_unstable_by_key(|&row| pair(row));
+    let mut ranks = vec![0; firsts.len()];
+    let mut rank = 0;
+    for (at, &row) in order.iter().enumerate() {
+        if at > 0 && pair(order[at - 1]) != pair(row) {
+            rank += 1;
+        }
+        ranks[row] = rank;
+    }
+    ranks
 }
 
 fn check_present(ranks: &[i128], column: &str, role: Role) -> Result<(), TableError> {

@@ -223,7 +223,7 @@ fn roles_are_found_by_position() {
     let schema = fit(&visits(), &visits_metadata(), &["sex"]).unwrap();
     assert_eq!(
         (schema.sequence_key(), schema.sequence_index()),
-        (Some(0), Some(1))
+        (vec![0], Some(1))
     );
     assert_eq!((schema.context(), schema.sequential()), (vec![2], vec![3]));
 }

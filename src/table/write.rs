@@ -75,17 +75,12 @@ fn write_numbers(schema: &ColumnSchema, numbers: &[f64]) -> Result<Series, Table
         }
         Storage::Date => dates(name, raw()),
         Storage::Datetime { unit, zone } => datetimes(name, raw(), *unit, zone.as_deref()),
+        Storage::Duration { .. } => durations(name, raw(), &schema.storage),
         Storage::TextDate { format } => {
             let text = date_texts(raw(), format, schema)?;
             Ok(Series::new(name, text))
         }
-        Storage::IntegerDate { format, integer } => {
-            let texts = date_texts(raw(), format, schema)?;
-            let wholes = texts
-                .into_iter()
-                .map(|text| text.and_then(|text| text.parse().ok()));
-            integers(name, wholes, *integer)
-        }
+        Storage::IntegerDate { format, integer } => date_digits(raw(), format, *integer, schema),
         // These hold numbers only where every cell was missing.
         Storage::Boolean
         | Storage::Text
@@ -157,6 +152,15 @@ fn datetimes(
     Ok(wide(name, cells).strict_cast(&dtype)?)
 }
 
+fn durations(
+    name: PlSmallStr,
+    cells: impl Iterator<Item = Option<i128>>,
+    storage: &Storage,
+) -> Result<Series, TableError> {
+    let cells = cells.map(|cell| cell.map(|cell| cell.clamp(i64::MIN.into(), i64::MAX.into())));
+    Ok(wide(name, cells).strict_cast(&storage.dtype()?)?)
+}
+
 /// The last moment of a unit that polars can show.
 fn showable(unit: TimeUnitName) -> i128 {
     (SHOWABLE_DAYS * DAY_NANOSECONDS / unit.nanoseconds()).min(i64::MAX.into())
@@ -186,6 +190,19 @@ fn date_texts(
     .collect()
 }
 
+fn date_digits(
+    raw: impl Iterator<Item = Option<i128>>,
+    format: &str,
+    integer: IntegerType,
+    schema: &ColumnSchema,
+) -> Result<Series, TableError> {
+    let texts = date_texts(raw, format, schema)?;
+    let wholes = texts
+        .into_iter()
+        .map(|text| text.and_then(|text| text.parse().ok()));
+    integers(schema.name.as_str().into(), wholes, integer)
+}
+
 fn write_labels(
     schema: &ColumnSchema,
     codes: &[u32],
@@ -204,6 +221,11 @@ fn write_labels(
             integers(name, wholes(schema, codes, labels)?.into_iter(), *integer)
         }
         Storage::Date => dates(name, wholes(schema, codes, labels)?.into_iter()),
+        Storage::Duration { .. } => durations(
+            name,
+            wholes(schema, codes, labels)?.into_iter(),
+            &schema.storage,
+        ),
         Storage::Datetime { unit, zone } => datetimes(
             name,
             wholes(schema, codes, labels)?.into_iter(),
@@ -226,10 +248,20 @@ fn write_labels(
             text.strict_cast(&schema.storage.dtype()?)
                 .map_err(|_| does_not_fit(schema))
         }
-        // These hold labels only where every cell was missing.
-        Storage::TextDate { .. } | Storage::IntegerDate { .. } | Storage::Null => Ok(
-            Series::full_null(name, codes.len(), &schema.storage.dtype()?),
-        ),
+        Storage::TextDate { format } => {
+            let cells = wholes(schema, codes, labels)?.into_iter();
+            Ok(Series::new(name, date_texts(cells, format, schema)?))
+        }
+        Storage::IntegerDate { format, integer } => {
+            let cells = wholes(schema, codes, labels)?.into_iter();
+            date_digits(cells, format, *integer, schema)
+        }
+        // It holds labels only where every cell was missing.
+        Storage::Null => Ok(Series::full_null(
+            name,
+            codes.len(),
+            &schema.storage.dtype()?,
+        )),
     }
 }
 
@@ -274,12 +306,18 @@ fn does_not_fit(schema: &ColumnSchema) -> TableError {
 }
 
 fn datetime_dtype(unit: TimeUnitName, zone: Option<&str>) -> Result<DataType, TableError> {
-    let unit = match unit {
+    Ok(DataType::Datetime(
+        time_unit(unit),
+        TimeZone::opt_try_new(zone)?,
+    ))
+}
+
+fn time_unit(unit: TimeUnitName) -> TimeUnit {
+    match unit {
         TimeUnitName::Nanoseconds => TimeUnit::Nanoseconds,
         TimeUnitName::Microseconds => TimeUnit::Microseconds,
         TimeUnitName::Milliseconds => TimeUnit::Milliseconds,
-    };
-    Ok(DataType::Datetime(unit, TimeZone::opt_try_new(zone)?))
+    }
 }
 
 impl Storage {
@@ -289,6 +327,7 @@ impl Storage {
             Storage::Integer(integer) => Some(integer.range().1),
             Storage::Date => Some(SHOWABLE_DAYS),
             Storage::Datetime { unit, .. } => Some(showable(*unit)),
+            Storage::Duration { .. } => Some(i64::MAX.into()),
             Storage::TextDate { format } | Storage::IntegerDate { format, .. } => Some(
                 super::dates::LAST_TEXT_DAY * DAY_NANOSECONDS
                     / super::dates::format_unit(format).nanoseconds(),
@@ -326,6 +365,7 @@ impl Storage {
             ),
             Storage::Date => DataType::Date,
             Storage::Datetime { unit, zone } => datetime_dtype(*unit, zone.as_deref())?,
+            Storage::Duration { unit } => DataType::Duration(time_unit(*unit)),
             Storage::Null => DataType::Null,
         })
     }

@@ -681,8 +681,8 @@ fn every_prefix_of_a_sampled_table_can_be_continued() {
             for given in 1..=sampled.height() {
                 let history = sampled.head(Some(given));
                 let sequences = match synthesizer.metadata().sequence_key() {
-                    Some(key) => history.column(key).unwrap().n_unique().unwrap(),
-                    None => 1,
+                    [key] => history.column(key).unwrap().n_unique().unwrap(),
+                    _ => 1,
                 };
                 let frame = synthesizer.continue_sequences(&history, 2).unwrap();
                 assert_eq!(frame.height(), given + 2 * sequences);

@@ -11,6 +11,7 @@ impl ArtifactV1 {
             schema,
             layout,
             identifiers,
+            personal,
             report,
             options,
             sizes,
@@ -33,6 +34,10 @@ impl ArtifactV1 {
             sizes: (*sizes).into(),
             context: tensors(&context_plan, context)?,
             sequence: tensors(&sequence_plan, sequence)?,
+            personal: personal
+                .iter()
+                .map(|codec| codec.as_ref().map(PersonalCodecV1::from))
+                .collect(),
         })
     }
 }
@@ -69,11 +74,12 @@ impl From<&Versions> for VersionsV1 {
 
 impl From<&ColumnSchema> for ColumnV1 {
     fn from(column: &ColumnSchema) -> Self {
-        // The sdtype follows from metadata and role.
+        // Sdtype and part in the key follow from metadata and role.
         let ColumnSchema {
             name,
             sdtype: _,
             role,
+            is_key: _,
             storage,
             base,
             step,
@@ -108,6 +114,16 @@ impl From<IntegerType> for IntegerTypeV1 {
     }
 }
 
+impl From<TimeUnitName> for TimeUnitNameV1 {
+    fn from(unit: TimeUnitName) -> Self {
+        match unit {
+            TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
+            TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
+            TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
+        }
+    }
+}
+
 impl From<&Storage> for StorageV1 {
     fn from(storage: &Storage) -> Self {
         match storage {
@@ -121,12 +137,11 @@ impl From<&Storage> for StorageV1 {
                 StorageV1::Enumeration(categories.iter().map(Text::from).collect())
             }
             Storage::Date => StorageV1::Date,
+            Storage::Duration { unit } => StorageV1::Duration {
+                unit: (*unit).into(),
+            },
             Storage::Datetime { unit, zone } => StorageV1::Datetime {
-                unit: match unit {
-                    TimeUnitName::Nanoseconds => TimeUnitNameV1::Nanoseconds,
-                    TimeUnitName::Microseconds => TimeUnitNameV1::Microseconds,
-                    TimeUnitName::Milliseconds => TimeUnitNameV1::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(Text::from),
             },
             Storage::TextDate { format } => StorageV1::TextDate {
@@ -390,6 +405,35 @@ impl From<&IdentifierCodec> for IdentifierCodecV1 {
                 taken: taken.clone(),
                 hash_key: *hash_key,
             },
+        }
+    }
+}
+
+impl From<&PersonalCodec> for PersonalCodecV1 {
+    fn from(codec: &PersonalCodec) -> Self {
+        let PersonalCodec {
+            kind: _,
+            locales,
+            taken,
+            hash_key,
+            is_exhausted,
+            is_constant,
+            missing_share,
+            digits,
+            decimals,
+        } = codec;
+        PersonalCodecV1 {
+            locales: locales
+                .iter()
+                .map(|locale| Text(locale.name().to_owned()))
+                .collect(),
+            taken: taken.clone(),
+            hash_key: *hash_key,
+            is_exhausted: *is_exhausted,
+            is_constant: *is_constant,
+            missing_share: *missing_share,
+            digits: *digits,
+            decimals: *decimals,
         }
     }
 }

@@ -6,9 +6,9 @@ mod codecs;
 
 use super::*;
 use crate::layout::ChangeCodec;
-use crate::metadata::{Metadata, Pattern, SdType};
+use crate::metadata::{Metadata, Pattern, PersonalKind, SdType};
 use crate::params::{FitOptions, LENGTH};
-use crate::table::{Schema, Values, role_and_sdtype};
+use crate::table::{Schema, Values, can_hold, role_and_sdtype};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ const WIDEST: u64 = 4096;
 const MOST_CYCLES: usize = 64;
 /// Digits of a padded counter.
 const MOST_DIGITS: u64 = u16::MAX as u64;
+/// Digits of a whole number that is made up.
+const MOST_NUMBER_DIGITS: u32 = 20;
 /// Decimals of a grid.
 const MOST_DECIMALS: u32 = 15;
 /// Whole numbers of a grid: those that are exact in f64, and the step between the outermost.
@@ -70,6 +72,7 @@ impl ArtifactV1 {
         let layout = self.layout.thaw(&schema)?;
         check_written(&layout, &schema)?;
         let identifiers = thaw_identifiers(&self.identifiers, &schema)?;
+        let personal = thaw_personal(&self.personal, &schema)?;
         // The shapes are known before a weight is looked at.
         let context_plan = ContextShape::new(&layout, sizes).plan();
         let sequence_plan = SequenceShape::new(&layout, sizes).plan();
@@ -84,6 +87,7 @@ impl ArtifactV1 {
             schema,
             layout,
             identifiers,
+            personal,
             report: self.report.thaw()?,
             options,
             sizes,
@@ -264,6 +268,7 @@ fn thaw_schema(columns: &[ColumnV1], metadata: &Metadata) -> Result<Schema, Flaw
             name: column.name.0.clone(),
             sdtype,
             role,
+            is_key: metadata.is_key(&column.name.0),
             storage: column.storage.thaw(&place)?,
             base: column.base,
             step: column.step,
@@ -289,6 +294,16 @@ impl From<IntegerTypeV1> for IntegerType {
     }
 }
 
+impl From<TimeUnitNameV1> for TimeUnitName {
+    fn from(unit: TimeUnitNameV1) -> Self {
+        match unit {
+            TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
+            TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
+            TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
+        }
+    }
+}
+
 impl StorageV1 {
     fn thaw(&self, place: &str) -> Result<Storage, Flaw> {
         Ok(match self {
@@ -310,12 +325,11 @@ impl StorageV1 {
                 Storage::Enumeration(categories.iter().map(|text| text.0.clone()).collect())
             }
             StorageV1::Date => Storage::Date,
+            StorageV1::Duration { unit } => Storage::Duration {
+                unit: (*unit).into(),
+            },
             StorageV1::Datetime { unit, zone } => Storage::Datetime {
-                unit: match unit {
-                    TimeUnitNameV1::Nanoseconds => TimeUnitName::Nanoseconds,
-                    TimeUnitNameV1::Microseconds => TimeUnitName::Microseconds,
-                    TimeUnitNameV1::Milliseconds => TimeUnitName::Milliseconds,
-                },
+                unit: (*unit).into(),
                 zone: zone.as_ref().map(|zone| zone.0.clone()),
             },
             StorageV1::TextDate { format } => Storage::TextDate {
@@ -387,13 +401,89 @@ fn thaw_identifiers(
             let Some(codec) = codec else { return Ok(None) };
             let place = format!("column `{}`", column.name);
             ensure(
-                column.sdtype.is_made_up(),
+                matches!(column.sdtype, SdType::Id { .. }),
                 &place,
                 "it has made-up values and is no id",
             )?;
             codec.thaw(&place).map(Some)
         })
         .collect()
+}
+
+fn thaw_personal(
+    personal: &[Option<PersonalCodecV1>],
+    schema: &Schema,
+) -> Result<Vec<Option<PersonalCodec>>, Flaw> {
+    ensure(
+        personal.len() == schema.columns.len(),
+        "personal columns",
+        "not one codec for each column",
+    )?;
+    personal
+        .iter()
+        .zip(&schema.columns)
+        .map(|(codec, column)| {
+            let Some(codec) = codec else { return Ok(None) };
+            let place = format!("column `{}`", column.name);
+            let SdType::Personal { kind, .. } = column.sdtype else {
+                return Err(invalid(
+                    &place,
+                    "it has personal values and is not personal",
+                ));
+            };
+            ensure(
+                can_hold(kind, &column.storage),
+                &place,
+                "its dtype cannot hold values of its sdtype",
+            )?;
+            codec.thaw(kind, &place).map(Some)
+        })
+        .collect()
+}
+
+impl PersonalCodecV1 {
+    fn thaw(&self, kind: PersonalKind, place: &str) -> Result<PersonalCodec, Flaw> {
+        ensure(
+            (1..=Locale::ALL.len()).contains(&self.locales.len()),
+            place,
+            "it has no locale, or more than there are",
+        )?;
+        let locale = |name: &Text| {
+            Locale::from_name(&name.0)
+                .ok_or_else(|| invalid(place, format!("locale `{}` is unknown", name.0)))
+        };
+        ensure(
+            self.taken.windows(2).all(|pair| pair[0] < pair[1]),
+            place,
+            "hashes of its values are not in order",
+        )?;
+        ensure(
+            (0.0..=1.0).contains(&self.missing_share),
+            place,
+            "its share of missing cells is not 0 to 1",
+        )?;
+        let (fewest, most) = self.digits;
+        ensure(
+            1 <= fewest && fewest <= most && most <= MOST_NUMBER_DIGITS,
+            place,
+            "its numbers have no digits, or more than 20",
+        )?;
+        Ok(PersonalCodec {
+            kind,
+            locales: self
+                .locales
+                .iter()
+                .map(locale)
+                .collect::<Result<_, Flaw>>()?,
+            taken: self.taken.clone(),
+            hash_key: self.hash_key,
+            is_exhausted: self.is_exhausted,
+            is_constant: self.is_constant,
+            missing_share: self.missing_share,
+            digits: self.digits,
+            decimals: self.decimals,
+        })
+    }
 }
 
 impl IdentifierCodecV1 {

@@ -34,15 +34,19 @@ pub use evaluation::{
 pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
 pub use likelihood::LogLikelihood;
-pub use metadata::{Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType};
+pub use metadata::{
+    Metadata, MetadataBuilder, MetadataDiff, MetadataDifference, MetadataError, PersonalKind,
+    SdType,
+};
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{ContinueOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
 pub use table::{
-    DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate, TableError,
-    read_csv, read_parquet, write_csv, write_parquet,
+    DataProblem, DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, InvalidData,
+    KeyCandidate, LongSequences, SubsetOptions, TableError, read_csv, read_parquet, write_csv,
+    write_parquet,
 };
 pub use tch::Device;
 pub use train::TrainError;

@@ -3,22 +3,26 @@
 //! It is checked once, on construction, so later stages never meet an impossible role.
 
 mod date_format;
+mod difference;
 mod error;
 mod json;
 mod pattern;
 mod personal;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 pub(crate) use date_format::DateFormat;
+pub use difference::{MetadataDiff, MetadataDifference};
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
 pub use personal::PersonalKind;
+pub(crate) use update::UniqueKey;
 
 /// What a column means, in SDV's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -291,7 +295,8 @@ impl MetadataBuilder {
         self
     }
 
-    /// Checks the statement.
+    /// Checks the statement. What SDV's `validate` looks for is looked for here, so that every [`Metadata`] there is
+    /// is a valid one; whether data fits it, [`Metadata::validate_data`] tells.
     ///
     /// # Errors
     /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role

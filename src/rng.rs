@@ -33,6 +33,10 @@ pub(crate) enum Purpose {
     PersonalValue,
     /// The locale of made-up values.
     PersonalLocale,
+    /// Which sequences make a subset, or are held out.
+    Subset,
+    /// Which rows of a sequence make a subset.
+    SubsetRows,
 }
 
 /// A seed from which every stream is derived.

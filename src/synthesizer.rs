@@ -17,7 +17,7 @@ use crate::report::{FitReport, SampleProgress};
 use crate::rng::Seed;
 use crate::sample::{CHUNK, GivenColumn, Networks, Request, SampledSequences, sample_chunk};
 use crate::sampling::SampleOptions;
-use crate::table::{ContextRows, Label, Role, Schema, Values};
+use crate::table::{ContextRows, Label, Role, Schema, Values, validate};
 use polars::frame::DataFrame;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -488,6 +488,23 @@ impl ParSynthesizer {
     #[must_use]
     pub fn report(&self) -> &FitReport {
         &self.report
+    }
+
+    /// Looks for everything in a frame that keeps it from being read as the table that was fitted, for instance by
+    /// [`log_likelihood`](Self::log_likelihood): what [`Metadata::validate_data`] lists, dtypes that differ where that
+    /// would lose something, and context columns that change within a sequence.
+    /// # Errors
+    /// [`Error::InvalidData`] with each problem.
+    pub fn validate(&self, data: &DataFrame) -> Result<()> {
+        let context: Vec<String> = self
+            .schema
+            .context()
+            .into_iter()
+            .filter(|&column| !self.schema.columns[column].is_key)
+            .map(|column| self.schema.columns[column].name.clone())
+            .collect();
+        let fitted = Some(&self.schema);
+        Ok(validate(data, &self.metadata, &context, fitted)?)
     }
 
     /// The metadata that was fitted with.

@@ -15,8 +15,10 @@ mod files;
 mod read;
 mod schema;
 mod sequences;
+mod subset;
 #[cfg(test)]
 mod tests;
+mod validation;
 mod write;
 
 use std::cmp::Ordering;
@@ -28,6 +30,9 @@ pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandida
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
 pub(crate) use schema::{can_hold, role_and_sdtype};
+pub use subset::{LongSequences, SubsetOptions};
+pub(crate) use validation::validate;
+pub use validation::{DataProblem, InvalidData};
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;

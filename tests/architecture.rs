@@ -14,7 +14,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("metadata", &[], &[]),
     ("health", &[], &[]),
     ("sampling", &["params", "report"], &[]),
-    ("table", &["metadata"], &["polars"]),
+    ("table", &["metadata", "rng"], &["polars"]),
     ("protection", &[], &[]),
     ("codec", &["metadata", "protection", "rng", "table"], &[]),
     ("layout", &["codec", "metadata", "protection", "table"], &[]),

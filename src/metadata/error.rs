@@ -169,6 +169,22 @@ pub enum MetadataError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A column to be changed that is not stated.
+    #[error("`{column}` is not a column{}", did_you_mean(.nearest.as_deref()))]
+    UnknownColumn {
+        /// The name given.
+        column: String,
+        /// A column of nearly that name.
+        nearest: Option<String>,
+    },
+    /// A column to be removed that has a role.
+    #[error("column `{column}` is in `{role}`; set or remove that first")]
+    RemovedRole {
+        /// The column.
+        column: String,
+        /// Its role.
+        role: &'static str,
+    },
 }
 
 /// The tail of a message that offers a name; empty without one.

@@ -187,7 +187,7 @@ fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
 }
 
 /// The fields we carry must at least name columns that exist, or they would mislead the next reader.
-fn check_kept(builder: &MetadataBuilder, place: &str) -> Result<(), MetadataError> {
+pub(super) fn check_kept(builder: &MetadataBuilder, place: &str) -> Result<(), MetadataError> {
     for (field, role) in [
         ("primary_key", "primary_key"),
         ("alternate_keys", "alternate_keys"),
@@ -246,23 +246,37 @@ pub(super) fn write(metadata: &Metadata) -> String {
         .collect();
     let mut table = Map::new();
     table.insert("columns".to_owned(), Value::Object(columns));
-    match metadata.sequence_key() {
-        [] => {}
-        [key] => {
-            table.insert("sequence_key".to_owned(), key.as_str().into());
-        }
-        keys => {
-            table.insert("sequence_key".to_owned(), keys.into());
-        }
-    }
-    if let Some(index) = metadata.sequence_index() {
-        table.insert("sequence_index".to_owned(), index.into());
-    }
-    table.extend(metadata.kept.clone());
+    table.extend(metadata.table_fields());
     let mut tables = Map::new();
     tables.insert(metadata.table.clone(), Value::Object(table));
     let top = json!({ VERSION: "V1", "tables": tables, "relationships": [] });
     format!("{top:#}")
+}
+
+impl Metadata {
+    /// The fields of the table, its columns aside.
+    pub(super) fn table_fields(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        match self.sequence_key() {
+            [] => {}
+            [key] => {
+                fields.insert("sequence_key".to_owned(), key.as_str().into());
+            }
+            keys => {
+                fields.insert("sequence_key".to_owned(), keys.into());
+            }
+        }
+        if let Some(index) = self.sequence_index() {
+            fields.insert("sequence_index".to_owned(), index.into());
+        }
+        fields.extend(self.kept.clone());
+        fields
+    }
+}
+
+/// What is said of a column, in one line.
+pub(super) fn column_text(column: &Column) -> String {
+    Value::Object(write_column(column)).to_string()
 }
 
 fn write_column(column: &Column) -> Map<String, Value> {

@@ -50,14 +50,11 @@ impl Codes {
         }))
     }
 
-    /// The codes of pairs of values.
+    /// The codes of pairs of values; missing where one of the two is.
     pub(super) fn pairs(left: &Codes, right: &Codes) -> Codes {
-        Codes::collect(
-            left.rows
-                .iter()
-                .zip(&right.rows)
-                .map(|(&left, &right)| Some((left, right))),
-        )
+        Codes::collect(left.rows.iter().zip(&right.rows).map(|(&left, &right)| {
+            (left != MISSING_CODE && right != MISSING_CODE).then_some((left, right))
+        }))
     }
 
     fn collect<T: Hash + Eq>(cells: impl Iterator<Item = Option<T>>) -> Codes {
@@ -89,6 +86,21 @@ impl Codes {
             .iter()
             .filter(|&&code| code == MISSING_CODE)
             .count()
+    }
+
+    pub(super) fn first_missing(&self) -> Option<usize> {
+        self.rows.iter().position(|&code| code == MISSING_CODE)
+    }
+
+    /// Rows whose value stood before, each with the row it first stood on.
+    pub(super) fn later_rows(&self) -> Vec<(usize, usize)> {
+        let first = |code: u32| self.first_rows.get(code as usize).copied();
+        self.rows
+            .iter()
+            .enumerate()
+            .filter_map(|(row, &code)| first(code).map(|first| (row, first)))
+            .filter(|(row, first)| row != first)
+            .collect()
     }
 
     /// Whether the rows of each value stand together, none of another between them.

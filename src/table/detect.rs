@@ -19,12 +19,15 @@ use crate::metadata::{Metadata, SdType};
 use profile::{Family, Profile};
 use roles::Roles;
 
+/// A key column with so many times fewer values than the other is no id.
+const FEW_BESIDE: usize = 4;
+
 /// What a table seems to be; the guess is a start, its report says where to look twice.
 ///
 /// ```
 /// use parsynth::{Metadata, ParSynthesizer, read_csv};
 /// let detected = Metadata::detect_from_csv("data/stores.csv")?;
-/// assert_eq!(detected.metadata.sequence_key(), Some("store_id"));
+/// assert_eq!(detected.metadata.sequence_key(), ["store_id"]);
 /// assert_eq!(detected.metadata.sequence_index(), Some("date"));
 /// assert_eq!(detected.context_columns, ["region"]);
 /// println!("{detected}"); // each guess with its reason
@@ -112,7 +115,7 @@ impl Metadata {
     ///   are at most three, or they run from 0 or 1 without a gap.
     /// - The *sequence key* is text or whole numbers that recur, for which two or more of these speak: a date or number
     ///   rises or never repeats in each of its groups, columns are constant in each, its rows stand together, its name
-    ///   is one of a key, it comes first.
+    ///   is one of a key, it comes first. Where no column will do, two together may.
     /// - The *sequence index* is a date, else a number by the name of a time, else one that rises in every sequence.
     /// - *Context columns* are those constant in every sequence.
     ///
@@ -125,7 +128,7 @@ impl Metadata {
     ///     "weight" => [71.5, 70.0, 70.5, 64.0, 65.5, 65.0],
     /// )?;
     /// let detected = Metadata::detect_from_dataframe(&visits)?;
-    /// assert_eq!(detected.metadata.sequence_key(), Some("patient"));
+    /// assert_eq!(detected.metadata.sequence_key(), ["patient"]);
     /// assert_eq!(detected.metadata.sequence_index(), Some("day"));
     /// assert_eq!(detected.metadata.sdtype("weight"), Some(&SdType::Numerical));
     /// assert_eq!(detected.context_columns, ["born"]);
@@ -150,7 +153,7 @@ impl Metadata {
     /// [`detect_from_dataframe`](Metadata::detect_from_dataframe).
     ///
     /// A column is one of numbers only if every cell is a number that a number's text comes back from: codes with
-    /// leading zeros (0870) and whole numbers past 64 bits stay text. `true` and `false` in any capitals are truth
+    /// leading zeros (0870) and whole numbers past 9,223,372,036,854,775,807 stay text. `true` and `false` in any capitals are truth
     /// values; `yes` and `no` are categories, which come back as they are written.
     ///
     /// # Errors
@@ -176,9 +179,11 @@ fn detected(
     mut profiles: Vec<Profile>,
     roles: Roles,
 ) -> Result<DetectedMetadata, TableError> {
+    let most_keys = roles.key.iter().map(|&at| profiles[at].distinct).max();
     for (at, profile) in profiles.iter_mut().enumerate() {
-        let is_key = roles.key == Some(at);
-        if is_key && !profile.sdtype.is_made_up() {
+        // Of two key columns, the one of few values is a category beside the id: a clinic and its patients.
+        let is_few = most_keys.is_some_and(|most| profile.distinct * FEW_BESIDE <= most);
+        if roles.key.contains(&at) && !is_few && !profile.sdtype.is_made_up() {
             profile.sdtype = SdType::Id {
                 regex_format: profile.shape.clone(),
             };
@@ -205,9 +210,8 @@ fn detected(
     for profile in &profiles {
         builder = builder.column(profile.name.as_str(), profile.sdtype.clone());
     }
-    if let Some(key) = roles.key {
-        builder = builder.sequence_key(profiles[key].name.as_str());
-    }
+    let key = roles.key.iter().map(|&at| profiles[at].name.as_str());
+    builder = builder.sequence_key_columns(key);
     if let Some(index) = roles.index {
         builder = builder.sequence_index(profiles[index].name.as_str());
     }

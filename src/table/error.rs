@@ -106,7 +106,7 @@ pub enum TableError {
         row: usize,
     },
     /// A date that does not fit the format, or does not come back from it.
-    #[error("column `{column}`, row {row}: the value does not fit the format {format}{}", if *.round_trip { "; it would be written differently" } else { "" })]
+    #[error("column `{column}`, row {row}: the value does not fit the format {format}{}", if *.round_trip { "; it would be written differently" } else { "; correct it, or state its datetime_format" })]
     DateFormat {
         /// The column.
         column: String,
@@ -129,7 +129,7 @@ pub enum TableError {
     },
     /// A context column that changes within a sequence.
     #[error(
-        "context column `{column}` is not constant in the sequence `{key}`: rows {first_row} and {row} differ"
+        "context column `{column}` is not constant in the sequence `{key}`: rows {first_row} and {row} differ; correct them, or leave it out of the context columns"
     )]
     ContextVaries {
         /// The column.
@@ -219,12 +219,81 @@ pub enum TableError {
         /// What the metadata wants there.
         expected: String,
     },
+    /// An id that does not match its `regex_format`; validation names it, a fit does not mind.
+    #[error(
+        "column `{column}`, row {row}: the id does not match regex_format `{regex}`; correct it, or state another pattern"
+    )]
+    Unmatched {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The pattern.
+        regex: String,
+    },
+    /// A primary or alternate key that stands twice; validation names it, a fit does not mind.
+    #[error(
+        "column `{column}`, row {row}: the {role} has the value of row {first_row}; its values must differ, or state no such key"
+    )]
+    RepeatedKey {
+        /// The column, or the columns that are the key together.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The row that has the value first.
+        first_row: usize,
+        /// "primary key" or "alternate key".
+        role: &'static str,
+    },
+    /// More sequences are wanted than there are.
+    #[error("{wanted} sequences are wanted, the data has {found}; ask for at most so many")]
+    TooFewSequences {
+        /// How many are wanted.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A share to be held out that is not strictly between 0 and 1, or leaves a side without a sequence.
+    #[error(
+        "a share of {share} of {sequences} sequences leaves nothing on one side; wanted is a share between 0 and 1 that takes at least one sequence and not all"
+    )]
+    Share {
+        /// The share.
+        share: f64,
+        /// How many sequences there are.
+        sequences: usize,
+    },
     /// An operation of the frame library failed.
     #[error("the frame could not be handled")]
     Frame {
         /// What polars said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl TableError {
+    /// The column and row that the error names, if any.
+    pub(super) fn place(&self) -> (Option<String>, Option<usize>) {
+        use TableError as E;
+        match self {
+            E::Infinite { column, row }
+            | E::DateFormat { column, row, .. }
+            | E::ValueChanges { column, row, .. }
+            | E::MissingRole { column, row, .. }
+            | E::ContextVaries { column, row, .. }
+            | E::Unmatched { column, row, .. }
+            | E::RepeatedKey { column, row, .. } => (Some(column.clone()), Some(*row)),
+            E::ColumnNotInMetadata { column, .. }
+            | E::ColumnNotInFrame { column, .. }
+            | E::UnknownContextColumn { column, .. }
+            | E::TwoRoles { column, .. }
+            | E::NotAContextColumn { column, .. }
+            | E::DtypeForSdType { column, .. }
+            | E::DtypeChanged { column, .. }
+            | E::PatternConflict { column, .. } => (Some(column.clone()), None),
+            _ => (None, None),
+        }
+    }
 }
 
 impl From<polars::error::PolarsError> for TableError {

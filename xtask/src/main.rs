@@ -29,6 +29,7 @@ LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder 
 const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("quickstart", Some(&["--quick"])),
     ("forecast", Some(&[])),
+    ("detect", Some(&[])),
     (
         "synthesize",
         Some(&[

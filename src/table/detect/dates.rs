@@ -52,7 +52,7 @@ const TIMES: [&str; 7] = [
     "%I:%M %p",
     "%H%M%S",
 ];
-const OFFSETS: [&str; 3] = ["", "%z", " %z"];
+const OFFSETS: [&str; 5] = ["", "Z", "%z", " %z", " UTC"];
 /// Dates written as whole numbers; by the digits alone a six-digit one is more often something else.
 const DIGITS: [(&str, usize); 4] = [
     ("%Y%m%d", 8),
@@ -268,7 +268,7 @@ mod tests {
                 ["2020-01-01T00:00:00", "2020-01-01T00:00:01"],
             ),
             (
-                "%Y-%m-%dT%H:%M:%S%z",
+                "%Y-%m-%dT%H:%M:%SZ",
                 ["2020-01-01T00:00:00Z", "2020-01-01T00:00:01Z"],
             ),
             (

@@ -114,12 +114,21 @@ struct Key {
     order: Order,
     index: Option<usize>,
     evidence: Vec<String>,
+    /// Whether more speaks for it than its place and what goes along with it.
+    is_strong: bool,
+}
+
+impl Key {
+    /// Two columns that say the same, country and currency, are constant within each other: that alone is no key.
+    fn is_enough(&self) -> bool {
+        self.is_strong && self.evidence.len() >= EVIDENCE
+    }
 }
 
 /// What was decided; positions are those of the frame's columns.
 #[derive(Debug, Default)]
 pub(super) struct Roles {
-    pub(super) key: Option<usize>,
+    pub(super) key: Vec<usize>,
     pub(super) index: Option<usize>,
     pub(super) context: Vec<usize>,
     /// Text columns that have one value for each sequence.
@@ -146,7 +155,7 @@ pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, Tab
     let best = keys
         .iter()
         .enumerate()
-        .filter(|(_, key)| key.evidence.len() >= EVIDENCE)
+        .filter(|(_, key)| key.is_enough())
         .max_by_key(|(_, key)| {
             let named = profiles[key.column].words.say_key();
             let sure = key.order >= Order::Unique;
@@ -164,26 +173,43 @@ pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, Tab
         roles.keys.push(candidate(key, profiles, best == Some(at)));
     }
     roles.keys.sort_by_key(|candidate| !candidate.taken);
-    let chosen = best.map(|at| keys.swap_remove(at));
+    let chosen = match best {
+        Some(at) => Some(Chosen::from(keys.swap_remove(at))),
+        None => working_pair(&keys, frame, profiles, &indexes, &mut roles)?,
+    };
     if let Some(key) = &chosen {
-        roles.key = Some(key.column);
-        roles.context = constant_columns(&key.codes, frame, profiles, Some(key.column))?;
+        roles.context = constant_columns(&key.codes, frame, profiles, &key.columns)?;
         roles.aliases = aliases(&roles.context, &key.codes, profiles);
+        roles.key.clone_from(&key.columns);
     } else {
         roles
             .notes
             .push("no column was taken for the sequence key: the table is one sequence".to_owned());
-        roles.notes.extend(working_pair(&keys, profiles, &indexes));
     }
     choose_index(
         &mut roles,
-        chosen.as_ref(),
+        chosen.as_ref().map(|key| &key.codes),
         &indexes,
         profiles,
         frame.height(),
     );
     roles.context.retain(|&column| Some(column) != roles.index);
     Ok(roles)
+}
+
+/// The sequence key: one column, or two.
+struct Chosen {
+    columns: Vec<usize>,
+    codes: Codes,
+}
+
+impl From<Key> for Chosen {
+    fn from(key: Key) -> Self {
+        Chosen {
+            columns: vec![key.column],
+            codes: key.codes,
+        }
+    }
 }
 
 /// Columns that could order rows at all: dates and numbers without a missing cell.
@@ -227,6 +253,7 @@ fn ranks(frame: &DataFrame, at: usize, profile: &Profile) -> Result<Vec<i128>, T
     let schema = ColumnSchema {
         name: profile.name.clone(),
         role: Role::Sequential,
+        is_key: false,
         storage: fit_storage(column, &profile.name, &sdtype)?,
         sdtype,
         base: 0,
@@ -294,6 +321,7 @@ fn keys(
             order: Order::Mixed,
             index: None,
             evidence: Vec::new(),
+            is_strong: false,
         }));
     }
     Ok(keys)
@@ -324,7 +352,7 @@ fn weigh(
         ));
     }
     if repeats >= FEWEST_REPEATS && profile.distinct > 1 {
-        key.constant = constant_columns(&key.codes, frame, profiles, Some(key.column))?;
+        key.constant = constant_columns(&key.codes, frame, profiles, &[key.column])?;
         key.constant.retain(|&at| profiles[at].distinct > 1);
     }
     if !key.constant.is_empty() {
@@ -333,9 +361,11 @@ fn weigh(
             list(&key.constant, profiles, "is constant", "are constant")
         ));
     }
-    if profile.stand_together && profile.distinct > 1 && repeats > 0 {
+    let is_together = profile.stand_together && profile.distinct > 1 && repeats > 0;
+    if is_together {
         key.evidence.push("its rows stand together".to_owned());
     }
+    key.is_strong = key.index.is_some() || is_together || profile.words.say_key();
     if profile.words.say_key() {
         key.evidence.push("its name is one of a key".to_owned());
     }
@@ -350,11 +380,11 @@ fn constant_columns(
     groups: &Codes,
     frame: &DataFrame,
     profiles: &[Profile],
-    except: Option<usize>,
+    except: &[usize],
 ) -> Result<Vec<usize>, TableError> {
     let mut constant = Vec::new();
     for (at, column) in frame.columns().iter().enumerate() {
-        if Some(at) == except
+        if except.contains(&at)
             || profiles[at].distinct == 0
             || profiles[at].distinct > groups.distinct()
         {
@@ -387,11 +417,11 @@ fn candidate(key: &Key, profiles: &[Profile], taken: bool) -> KeyCandidate {
         key.codes.rows.len()
     );
     let evidence = key.evidence.join("; ");
-    let reason = match (taken, key.evidence.len()) {
+    let reason = match (taken, key.is_enough()) {
         (true, _) => format!("{groups}; {evidence}"),
-        (false, 0) => format!("{groups}; nothing speaks for it"),
-        (false, 1) => format!("{groups}; {evidence}, which is not enough"),
-        (false, _) => format!("{groups}; worth a look: {evidence}; more speaks for another"),
+        (false, _) if key.evidence.is_empty() => format!("{groups}; nothing speaks for it"),
+        (false, false) => format!("{groups}; {evidence}, which is not enough"),
+        (false, true) => format!("{groups}; worth a look: {evidence}; more speaks for another"),
     };
     KeyCandidate {
         column: profiles[key.column].name.clone(),
@@ -414,47 +444,64 @@ fn list(columns: &[usize], profiles: &[Profile], one: &str, several: &str) -> St
     format!("{} {verb}", names.join(", "))
 }
 
-/// Two columns that together would do where none alone does.
-fn working_pair(keys: &[Key], profiles: &[Profile], indexes: &[Index]) -> Option<String> {
+/// Two columns that together do where none alone does; what may be chance is told, not taken.
+fn working_pair(
+    keys: &[Key],
+    frame: &DataFrame,
+    profiles: &[Profile],
+    indexes: &[Index],
+    roles: &mut Roles,
+) -> Result<Option<Chosen>, TableError> {
     const MOST_PAIRED: usize = 8;
     let keys = &keys[..keys.len().min(MOST_PAIRED)];
     for (at, right) in keys.iter().enumerate() {
         for left in &keys[..at] {
-            let groups = Codes::pairs(&left.codes, &right.codes);
-            let repeats = groups.rows.len() - groups.distinct();
+            let codes = Codes::pairs(&left.codes, &right.codes);
+            let repeats = codes.rows.len() - codes.distinct();
+            let more = left.codes.distinct().max(right.codes.distinct());
             let index = indexes.iter().find(|index| {
                 let is_other = index.column != left.column && index.column != right.column;
-                let order = index.within(Some(&groups), repeats);
-                is_other && repeats > 0 && order >= Order::Unique && order > index.overall
+                let order = index.within(Some(&codes), repeats);
+                is_other && order >= Order::Unique && order > index.overall
             });
-            if let Some(index) = index.filter(|_| groups.distinct() > 1) {
-                return Some(format!(
-                    "`{}` and `{}` together would do as sequence key: within each pair `{}` has no value twice",
-                    profiles[left.column].name,
-                    profiles[right.column].name,
-                    profiles[index.column].name
-                ));
-            }
+            let Some(index) = index.filter(|_| repeats > 0 && codes.distinct() > more) else {
+                continue;
+            };
+            let mut columns = vec![left.column, right.column];
+            columns.sort_unstable();
+            let constant = constant_columns(&codes, frame, profiles, &columns)?;
+            let is_chance = repeats < FEWEST_REPEATS
+                || !(codes.stand_together()
+                    || constant.iter().any(|&at| profiles[at].distinct > 1));
+            let names = columns.iter().map(|&at| format!("`{}`", profiles[at].name));
+            roles.notes.push(format!(
+                "{} together {} as sequence key: within each pair `{}` has no value twice",
+                names.collect::<Vec<_>>().join(" and "),
+                if is_chance { "would do" } else { "were taken" },
+                profiles[index.column].name
+            ));
+            return Ok((!is_chance).then_some(Chosen { columns, codes }));
         }
     }
-    None
+    Ok(None)
 }
 
 fn choose_index(
     roles: &mut Roles,
-    key: Option<&Key>,
+    groups: Option<&Codes>,
     indexes: &[Index],
     profiles: &[Profile],
     rows: usize,
 ) {
-    let groups = key.map(|key| &key.codes);
     let repeats = rows - groups.map_or(1, Codes::distinct);
     let open: Vec<(&Index, Order)> = indexes
         .iter()
-        .filter(|index| roles.key != Some(index.column) && !roles.context.contains(&index.column))
+        .filter(|index| {
+            !roles.key.contains(&index.column) && !roles.context.contains(&index.column)
+        })
         .map(|index| (index, index.within(groups, repeats)))
         .collect();
-    let place = if key.is_some() {
+    let place = if groups.is_some() {
         "every sequence"
     } else {
         "the table"

@@ -15,8 +15,8 @@ impl Display for DetectedMetadata {
             [] => "none".to_owned(),
             names => names.join(", "),
         };
-        let key = self.metadata.sequence_key().map(str::to_owned);
-        writeln!(f, "sequence key:    {}", named(&Vec::from_iter(key)))?;
+        let key = self.metadata.sequence_key();
+        writeln!(f, "sequence key:    {}", named(key))?;
         let index = self.metadata.sequence_index().map(str::to_owned);
         writeln!(f, "sequence index:  {}", named(&Vec::from_iter(index)))?;
         writeln!(f, "context columns: {}\n", named(&self.context_columns))?;

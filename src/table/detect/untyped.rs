@@ -57,8 +57,8 @@ fn numbers(text: &StringChunked) -> Option<Series> {
         any = true;
         let digits = cell.strip_prefix('-').unwrap_or(cell);
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Past 64 bits a float would lose digits: it is a name, not a quantity.
-            if cell.parse::<i64>().is_err() && cell.parse::<u64>().is_err() {
+            // So many digits are a name, not a quantity, and a float would lose some of them.
+            if cell.parse::<i64>().is_err() {
                 return None;
             }
         } else {
@@ -70,9 +70,6 @@ fn numbers(text: &StringChunked) -> Option<Series> {
     }
     let present = || cells(text).map(|cell| cell.filter(|cell| !is_missing(cell)));
     if whole && let Some(cells) = parsed::<i64>(present()) {
-        return Some(Series::new("".into(), cells));
-    }
-    if whole && let Some(cells) = parsed::<u64>(present()) {
         return Some(Series::new("".into(), cells));
     }
     parsed::<f64>(present()).map(|cells| Series::new("".into(), cells))

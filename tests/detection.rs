@@ -260,7 +260,7 @@ fn few_recurring_numbers_are_codes_and_the_report_says_the_doubt() {
         "stage" => (0..60).map(|row| row * 7 % 4 + 1).collect::<Vec<i64>>(),
         "flag" => (0..60).map(|row| f64::from(row * 5 % 3 % 2)).collect::<Vec<f64>>(),
         "dose" => (0..60).map(|row| row * 7 % 4 * 50).collect::<Vec<i64>>(),
-        "years" => (0..60).map(|row| row * 7 % 23).collect::<Vec<i64>>(),
+        "height" => (0..60).map(|row| row * 7 % 23).collect::<Vec<i64>>(),
     )
     .unwrap();
     let detected = detect(&frame);
@@ -269,8 +269,8 @@ fn few_recurring_numbers_are_codes_and_the_report_says_the_doubt() {
     assert_eq!(sdtype(&detected, "flag"), SdType::Categorical);
     assert_eq!(sdtype(&detected, "dose"), SdType::Numerical);
     assert!(doubts(&detected, "dose").contains("state it as categorical"));
-    assert_eq!(sdtype(&detected, "years"), SdType::Numerical);
-    assert_eq!(doubts(&detected, "years"), "");
+    assert_eq!(sdtype(&detected, "height"), SdType::Numerical);
+    assert_eq!(doubts(&detected, "height"), "");
 }
 
 #[test]

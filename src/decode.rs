@@ -92,7 +92,7 @@ impl Decoding<'_> {
                     self.row_values(position, &sampled.rows[position])
                 }
                 (Role::Sequential, None) => match &self.personal[column] {
-                    Some(codec) => self.personal_besides(column, codec, sampled, history),
+                    Some(codec) => self.personal_besides(column, codec, sampled, history)?,
                     None => self.identifiers_besides(column, rows, &history.columns[column])?,
                 },
             };
@@ -172,7 +172,7 @@ impl Decoding<'_> {
         match &self.personal[column] {
             Some(codec) => {
                 let storage = &self.schema.columns[column].storage;
-                Ok(codec.values(numbers, column, self.seed, storage, &[]))
+                codec.values(numbers, column, self.seed, storage, &[])
             }
             None => self.identifiers(column, numbers),
         }
@@ -185,16 +185,16 @@ impl Decoding<'_> {
         codec: &PersonalCodec,
         sampled: &SampledSequences,
         history: &SequenceTable,
-    ) -> Values {
+    ) -> Result<Values, IdentifierError> {
         let Values::Labels { codes, labels } = &history.columns[column] else {
-            return Values::Numbers(Vec::new());
+            return Ok(Values::Numbers(Vec::new()));
         };
         if codec.is_constant {
             let last = history.offsets.iter().skip(1).map(|end| codes[end - 1]);
-            return Values::Labels {
+            return Ok(Values::Labels {
                 codes: repeat(last, &sampled.lengths),
                 labels: labels.clone(),
-            };
+            });
         }
         let rows = sampled.lengths.iter().sum::<usize>() as u64;
         let storage = &self.schema.columns[column].storage;
@@ -218,7 +218,7 @@ impl Decoding<'_> {
             .filter(|&&column| !is_given(column))
             .map(|&column| Some((column, self.personal[column].as_ref()?)))
             .collect();
-        let Some(codecs) = codecs else {
+        let Some(codecs) = codecs.filter(|codecs| !codecs.is_empty()) else {
             return Ok(Vec::new());
         };
         let mut seen: HashSet<(Vec<String>, Vec<u64>)> = HashSet::new();

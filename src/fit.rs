@@ -167,7 +167,7 @@ impl ParSynthesizerBuilder {
     ///
     /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
     /// combination of common values may still come out, and so may numbers between the bounds that one sequence alone
-    /// had. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
+    /// had. Ids and personal data are made up and need none. The bounds are values of the data. A missing cell is no category: it comes out however few sequences have
     /// one. With [`enforce_min_max_values(false)`](Self::enforce_min_max_values) sampled values go on past the bounds,
     /// and gap after gap an index may pass the last it may tell; what lies there is made up, not learned.
     pub fn value_protection(mut self, sequences: usize) -> Self {
@@ -241,10 +241,12 @@ impl ParSynthesizerBuilder {
             progress: self.progress.as_deref(),
         };
         let (model, mut report) = training.run()?;
+        let personal = fit_personal(&self.metadata, &schema, &table, &locales, seed);
+        report.warnings.extend(exhausted(&schema, &personal));
         report.fit_secs = started.elapsed().as_secs_f64();
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
-            personal: fit_personal(&schema, &table, &locales, seed),
+            personal,
             metadata: self.metadata,
             schema,
             layout,
@@ -448,11 +450,13 @@ fn fit_identifiers(
 }
 
 fn fit_personal(
+    metadata: &Metadata,
     schema: &Schema,
     table: &SequenceTable,
     locales: &[Locale],
     seed: Seed,
 ) -> Vec<Option<PersonalCodec>> {
+    let unique = metadata.unique_columns();
     schema
         .columns
         .iter()
@@ -464,11 +468,27 @@ fn fit_personal(
                     labels,
                     offsets: &table.offsets,
                     storage: &column.storage,
+                    is_unique: unique.contains(&column.name.as_str()),
                 };
                 (!labels.is_empty())
                     .then(|| PersonalCodec::fit(*kind, cells, locales, seed.hash_key()))
             }
             _ => None,
+        })
+        .collect()
+}
+
+/// A line for each personal column of which the data has every value, so that they come out.
+fn exhausted(schema: &Schema, personal: &[Option<PersonalCodec>]) -> Vec<String> {
+    let columns = schema.columns.iter().zip(personal);
+    columns
+        .filter(|(_, codec)| codec.as_ref().is_some_and(|codec| codec.is_exhausted))
+        .map(|(column, _)| {
+            format!(
+                "column `{}` has every {} that can be made up in these locales, so they come out again: add a locale, or state it as unknown, if that is not wanted",
+                column.name,
+                column.sdtype.name()
+            )
         })
         .collect()
 }

@@ -20,9 +20,13 @@ pub(crate) use date_format::DateFormat;
 pub use difference::{MetadataDiff, MetadataDifference};
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
+use json::known_sdtypes;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
 pub use personal::PersonalKind;
 pub(crate) use update::UniqueKey;
+
+/// Columns of a sequence key.
+const MOST_KEY_COLUMNS: usize = 64;
 
 /// What a column means, in SDV's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,13 +44,24 @@ pub enum SdType {
         /// (`%f` is a fraction of six digits); not needed for columns that are dates already.
         format: Option<String>,
     },
-    /// A name for a sequence or a row; values are made up, never learned.
+    /// A name for a sequence or a row; values are made up, never learned, and differ within one call of sampling.
     Id {
         /// The regular expression that made-up values match; default: they continue the
         /// numbering of the values seen.
         regex_format: Option<String>,
     },
-    /// Personal data, or what else is made up for its kind, such as a company's name.
+    /// Personal data, or what else is made up by its kind, such as a company's name.
+    ///
+    /// None of the values in the data comes out, as long as the kind has others (all countries may be there), and a
+    /// model file does not hold them. Values are of [the locales](crate::ParSynthesizerBuilder::locales) chosen, or of
+    /// ranges that are never given out: mail of `example.com`, social security numbers of unused areas, IP addresses
+    /// kept for documentation, American and French phone numbers kept for fiction, codes of banks that are for tests.
+    /// For IBANs, cards, vehicles and other phone numbers there is no such range: their check digits are right, and
+    /// one may belong to someone. Columns are made up one by one, so first name and email address need not agree.
+    ///
+    /// A column that is constant in each sequence of the data stays so; otherwise each row has its own value. As many
+    /// are missing as were. Text and Categorical take all kinds; whole numbers and floats those that are digits or
+    /// degrees; dates, also as text, take a date of birth, which lies in the years 1930 to 2009.
     Personal {
         /// What the column holds.
         kind: PersonalKind,
@@ -132,6 +147,8 @@ pub struct Metadata {
     table: String,
     columns: Vec<Column>,
     sequence_key: Vec<String>,
+    /// Whether a column of the sequence key is an id or personal data.
+    has_made_up_key: bool,
     sequence_index: Option<String>,
     kept: Map<String, Value>,
 }
@@ -228,9 +245,11 @@ impl Metadata {
     /// Whether a column is part of the sequence key and made up: ids and personal data always are, the others unless
     /// one of those tells sequences apart.
     pub(crate) fn is_made_up_key(&self, column: &str) -> bool {
-        let is_made_up = |name: &str| self.sdtype(name).is_some_and(SdType::is_made_up);
-        self.is_key(column)
-            && (is_made_up(column) || !self.sequence_key.iter().any(|key| is_made_up(key)))
+        self.is_key(column) && (!self.has_made_up_key || self.is_stated_made_up(column))
+    }
+
+    fn is_stated_made_up(&self, column: &str) -> bool {
+        self.sdtype(column).is_some_and(SdType::is_made_up)
     }
 
     /// The column that orders and spaces a sequence's rows; `None` when the input order does.
@@ -302,14 +321,17 @@ impl MetadataBuilder {
     /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role
     /// given to a column that does not exist or cannot play it, a format that is not valid.
     pub fn build(self) -> Result<Metadata, MetadataError> {
-        let metadata = Metadata {
+        let mut metadata = Metadata {
             table: self.table.unwrap_or_else(|| "table".to_owned()),
             columns: self.columns,
             sequence_key: self.sequence_key,
+            has_made_up_key: false,
             sequence_index: self.sequence_index,
             kept: self.kept,
         };
         metadata.check()?;
+        let mut keys = metadata.sequence_key.iter();
+        metadata.has_made_up_key = keys.any(|key| metadata.is_stated_made_up(key));
         Ok(metadata)
     }
 
@@ -339,6 +361,12 @@ impl Metadata {
     }
 
     fn check_roles(&self) -> Result<(), MetadataError> {
+        if self.sequence_key.len() > MOST_KEY_COLUMNS {
+            return Err(MetadataError::TooManyKeyColumns {
+                found: self.sequence_key.len(),
+                most: MOST_KEY_COLUMNS,
+            });
+        }
         let primary = self.kept.get("primary_key").and_then(Value::as_str);
         let keys = self
             .sequence_key

@@ -159,7 +159,7 @@ impl ParSynthesizer {
     /// New sequences, as many as asked for, each with a length of its own: a frame of the columns, order and dtypes of
     /// the data that was fitted. Fresh randomness at each call.
     /// # Errors
-    /// [`Error::Identifier`] when a column has room for fewer new identifiers.
+    /// [`Error::Identifier`] when a column has room for fewer new identifiers, or a key for fewer that differ.
     pub fn sample(&self, sequences: usize) -> Result<DataFrame> {
         self.sample_with(&SampleOptions::sequences(sequences))
     }
@@ -198,7 +198,8 @@ impl ParSynthesizer {
     /// One new sequence for each row of a frame of context columns.
     ///
     /// The frame may hold any of the context columns, in any order, and the sequence key; what is missing is drawn given
-    /// the rest, keys are made up unless given, and given values come back unchanged.
+    /// the rest, keys are made up unless given, and given values come back unchanged. To give a key is the only way to
+    /// get one of the training data back. Of a key of several columns all are given, or none of those that are made up.
     ///
     /// ```
     /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
@@ -219,7 +220,8 @@ impl ParSynthesizer {
     /// ```
     /// # Errors
     /// [`Error::Table`] for a column that is no context column, [`Error::UnseenCategory`],
-    /// [`Error::ProtectedCategory`] and [`Error::UnseenMissing`] for values that training never saw or hides, [`Error::RepeatedKey`].
+    /// [`Error::ProtectedCategory`] and [`Error::UnseenMissing`] for values that training never saw or hides,
+    /// [`Error::RepeatedKey`] and [`Error::IncompleteKey`] for keys.
     pub fn sample_sequential_columns(&self, context: &DataFrame) -> Result<DataFrame> {
         self.sample_sequential_columns_with(context, &SampleOptions::per_context_row())
     }

@@ -1,6 +1,6 @@
 use super::v1::*;
 use super::*;
-use crate::{ParSynthesizer, SdType};
+use crate::{ParSynthesizer, PersonalKind, SdType};
 use polars::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -15,7 +15,8 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A model with every kind of column: key, date index, context number, category and id, number, category, text id.
+/// A model with every kind of column: key, date index, context number, category and id, number, category, text id,
+/// personal data, duration.
 fn artifact() -> Artifact {
     let metadata = Metadata::builder()
         .column("key", SdType::Id { regex_format: None })
@@ -30,11 +31,13 @@ fn artifact() -> Artifact {
                 regex_format: Some("T[0-9]{4}".to_owned()),
             },
         )
+        .column("nurse", SdType::personal(PersonalKind::Name))
+        .column("lap", SdType::Numerical)
         .sequence_key("key")
         .sequence_index("day")
         .build()
         .expect("valid");
-    let frame = df!(
+    let mut frame = df!(
         "key" => [1_i64, 1, 1, 2, 2, 3],
         "day" => ["2024-01-01", "2024-01-02", "2024-01-05", "2024-02-03", "2024-02-04", "2024-03-01"],
         "age" => [Some(30.5), Some(30.5), Some(30.5), None, None, Some(41.0)],
@@ -42,8 +45,16 @@ fn artifact() -> Artifact {
         "size" => [1.5, 2.5, 2.0, 3.5, 1.0, 2.25],
         "well" => [Some(true), None, Some(false), Some(true), Some(true), Some(false)],
         "ticket" => ["T0001", "T0002", "T0003", "T0004", "T0005", "T0006"],
+        "nurse" => [Some("Ann"), Some("Ben"), None, Some("Cleo"), Some("Ann"), Some("Dan")],
     )
     .expect("a frame");
+    let lap = Column::new(
+        "lap".into(),
+        [60_000_i64, 61_500, 59_000, 60_500, 62_000, 60_250],
+    )
+    .cast(&DataType::Duration(TimeUnit::Milliseconds))
+    .expect("durations");
+    frame.with_column(lap).expect("a column of six");
     let model = ParSynthesizer::builder(metadata)
         .context_columns(["age", "town"])
         .hidden_size(2)
@@ -62,6 +73,7 @@ fn artifact() -> Artifact {
     assert_eq!(read.schema, model.schema);
     assert_eq!(read.layout, model.layout);
     assert_eq!(read.identifiers, model.identifiers);
+    assert_eq!(read.personal, model.personal);
     assert_eq!(&read.report, model.report());
     assert_eq!(read.options, model.options);
     assert_eq!(read.saved_by, Versions::running());
@@ -111,6 +123,11 @@ fn context_number(column: &mut ContextColumnV1) -> &mut ContextNumberV1 {
 /// The length's column is the last of the context.
 fn length(artifact: &mut ArtifactV1) -> &mut ContextNumberV1 {
     context_number(artifact.layout.context.last_mut().expect("a length"))
+}
+
+/// The personal column comes after seven others.
+fn nurse(artifact: &mut ArtifactV1) -> &mut PersonalCodecV1 {
+    artifact.personal[7].as_mut().expect("a personal column")
 }
 
 fn category(column: &mut ContextColumnV1) -> &mut CategoryCodecV1 {
@@ -170,8 +187,8 @@ fn a_tensor_that_is_missing_extra_misshapen_or_no_number_is_refused() {
 #[test]
 fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
     let frozen = frozen();
-    // Context: age, town, start, perhaps the end with the table, length. Rows: gap, size, well.
-    let cases: [(&str, Damage); 41] = [
+    // Context: age, town, start, perhaps the end with the table, length. Rows: gap, size, well, lap.
+    let cases: [(&str, Damage); 50] = [
         ("option `dropout` is 2", |a| a.options.dropout = 2.0),
         ("option `learning_rate` is NaN", |a| {
             a.options.learning_rate = f64::NAN;
@@ -248,6 +265,31 @@ fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
             if let Some(IdentifierCodecV1::Pattern { taken, .. }) = &mut a.identifiers[6] {
                 taken.reverse();
             }
+        }),
+        ("personal columns: not one codec for each", |a| {
+            a.personal.pop();
+        }),
+        ("`size`: it has personal values", |a| {
+            a.personal[4] = a.personal[7].clone();
+        }),
+        ("`nurse`: its dtype cannot hold", |a| {
+            a.columns[7].storage = StorageV1::Integer(IntegerTypeV1::I8);
+        }),
+        ("`nurse`: it has no locale", |a| nurse(a).locales.clear()),
+        ("`nurse`: it has no locale, or more", |a| {
+            nurse(a).locales = vec![Text("en_US".to_owned()); 1000];
+        }),
+        ("`nurse`: locale `xx` is unknown", |a| {
+            nurse(a).locales = vec![Text("xx".to_owned())];
+        }),
+        ("`nurse`: hashes of its values", |a| {
+            nurse(a).taken.reverse()
+        }),
+        ("`nurse`: its share of missing cells", |a| {
+            nurse(a).missing_share = f64::NAN;
+        }),
+        ("`nurse`: its numbers have no digits", |a| {
+            nurse(a).digits = (3, u32::MAX);
         }),
         ("not 1 to 10,000,000 rows", |a| a.layout.longest = 0),
         ("not 1 to 10,000,000 rows", |a| a.layout.longest = u64::MAX),

@@ -336,6 +336,7 @@ pub(super) struct PersonalCodecV1 {
     pub(super) hash_key: u64,
     pub(super) is_exhausted: bool,
     pub(super) is_constant: bool,
+    pub(super) is_unique: bool,
     pub(super) missing_share: f64,
     pub(super) digits: (u32, u32),
     pub(super) decimals: u32,

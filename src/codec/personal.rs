@@ -9,12 +9,13 @@ mod numbers;
 mod tests;
 mod text;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use chrono::{Days, NaiveDate};
 use rand::rngs::ChaCha12Rng;
 
-use super::identifier::hash_text;
+use super::identifier::{IdentifierError, hash_text};
 use crate::metadata::PersonalKind;
 use crate::rng::{Purpose, Seed, below, uniform};
 use crate::table::{Label, MISSING_CODE, Storage, Values};
@@ -43,6 +44,8 @@ pub(crate) struct PersonalCodec {
     pub(crate) is_exhausted: bool,
     /// Whether a sequence has one value, else each row has its own.
     pub(crate) is_constant: bool,
+    /// Whether no value may come out twice, as in a primary key.
+    pub(crate) is_unique: bool,
     /// Share of sequences (or of rows) without a value.
     pub(crate) missing_share: f64,
     /// Fewest and most digits of whole numbers.
@@ -59,6 +62,8 @@ pub(crate) struct PersonalCells<'a> {
     /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
     pub(crate) offsets: &'a [usize],
     pub(crate) storage: &'a Storage,
+    /// Whether the metadata states that no value is there twice.
+    pub(crate) is_unique: bool,
 }
 
 impl PersonalCodec {
@@ -80,9 +85,10 @@ impl PersonalCodec {
             .offsets
             .windows(2)
             .map(|ends| &cells.codes[ends[0]..ends[1]]);
-        let is_constant = sequences
-            .clone()
-            .all(|codes| codes.iter().all(|code| *code == codes[0]));
+        let is_constant = !cells.is_unique
+            && sequences
+                .clone()
+                .all(|codes| codes.iter().all(|code| *code == codes[0]));
         let (missing, all) = if is_constant {
             let missing = sequences
                 .by_ref()
@@ -99,6 +105,7 @@ impl PersonalCodec {
             hash_key,
             is_exhausted: false,
             is_constant,
+            is_unique: cells.is_unique,
             missing_share: missing as f64 / all.max(1) as f64,
             digits: digit_counts(cells.labels),
             decimals: decimals(cells.labels),
@@ -113,7 +120,10 @@ impl PersonalCodec {
     }
 
     /// The values of these numbers, some of them missing. A value of `besides`, which is sorted, does not come out if
-    /// there are others.
+    /// there are others. Where no value may come out twice, ask for all from 0 on.
+    ///
+    /// # Errors
+    /// [`IdentifierError::Capacity`] when there are too few values for all to differ.
     pub(crate) fn values(
         &self,
         numbers: Range<u64>,
@@ -121,18 +131,33 @@ impl PersonalCodec {
         seed: u64,
         storage: &Storage,
         besides: &[Label],
-    ) -> Values {
+    ) -> Result<Values, IdentifierError> {
         let (mut codes, mut labels) = (Vec::new(), Vec::new());
-        for number in numbers {
+        let mut seen = HashSet::new();
+        for number in numbers.clone() {
             let mut draws = self.draws(number, column, seed, storage);
             if draws.is_missing() {
                 codes.push(MISSING_CODE);
-            } else {
-                codes.push(u32::try_from(labels.len()).unwrap_or(MISSING_CODE));
-                labels.push(draws.next_besides(besides));
+                continue;
             }
+            codes.push(u32::try_from(labels.len()).unwrap_or(MISSING_CODE));
+            if !self.is_unique {
+                labels.push(draws.next_besides(besides));
+                continue;
+            }
+            let label = (0..DRAWS)
+                .map(|_| draws.next_besides(besides))
+                .find(|label| {
+                    besides.binary_search(label).is_err() && seen.insert(label.to_string())
+                })
+                .ok_or_else(|| IdentifierError::Capacity {
+                    origin: format!("sdtype {}", self.kind.name()),
+                    available: labels.len() as u128,
+                    wanted: numbers.end,
+                })?;
+            labels.push(label);
         }
-        Values::Labels { codes, labels }
+        Ok(Values::Labels { codes, labels })
     }
 
     /// The draws of one number.

@@ -81,8 +81,9 @@ pub enum MetadataError {
     },
     /// An sdtype that neither SDV nor we know.
     #[error(
-        "column `{column}`: sdtype `{sdtype}` is unknown{}; known are {known}",
-        did_you_mean(.nearest.as_deref())
+        "column `{column}`: sdtype `{sdtype}` is unknown{}; known are {}",
+        did_you_mean(.nearest.as_deref()),
+        super::known_sdtypes().join(", ")
     )]
     UnknownSdType {
         /// The column.
@@ -91,8 +92,6 @@ pub enum MetadataError {
         sdtype: String,
         /// A known sdtype of nearly that name.
         nearest: Option<String>,
-        /// All known sdtypes.
-        known: String,
     },
     /// A column of an sdtype that is learned was called personal.
     #[error(
@@ -138,6 +137,14 @@ pub enum MetadataError {
     RepeatedKeyColumn {
         /// The column.
         column: String,
+    },
+    /// More columns were listed in the sequence key than a key can have.
+    #[error("`sequence_key` lists {found} columns; it takes at most {most}")]
+    TooManyKeyColumns {
+        /// How many columns were listed.
+        found: usize,
+        /// How many there may be.
+        most: usize,
     },
     /// The sequence index is neither a number nor a date.
     #[error(

@@ -175,14 +175,17 @@ fn read_column(
     Ok((sdtype, fields))
 }
 
-fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
+/// All words for an sdtype.
+pub(super) fn known_sdtypes() -> Vec<&'static str> {
     let personal = PersonalKind::ALL.map(PersonalKind::name);
-    let known: Vec<&str> = LEARNED.into_iter().chain(personal).collect();
+    LEARNED.into_iter().chain(personal).collect()
+}
+
+fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
     MetadataError::UnknownSdType {
         column: column.to_owned(),
         sdtype: sdtype.to_owned(),
-        nearest: nearest_name(sdtype, known.iter().copied()),
-        known: known.join(", "),
+        nearest: nearest_name(sdtype, known_sdtypes().into_iter()),
     }
 }
 

@@ -263,6 +263,12 @@ fn a_key_of_several_columns_that_cannot_be_is_refused() {
         message.contains("`sequence_key` names `vv`") && message.contains("`v`?"),
         "{message}"
     );
+    let many = vec![r#""k""#; 65].join(", ");
+    let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": [{many}]"#));
+    assert!(
+        message.contains("65 columns") && message.contains("at most 64"),
+        "{message}"
+    );
     for wrong in ["[]", r#"["k", 3]"#, r#"[["k"]]"#, "7", "{}"] {
         let message = refusal(&format!(r#"{COLUMNS}, "sequence_key": {wrong}"#));
         assert!(

@@ -7,6 +7,7 @@ use std::path::Path;
 use polars::prelude::{Column, DataFrame, NamedFrom, Series, StringChunked, StringChunkedBuilder};
 
 use super::TableError;
+use super::dates::Misfit;
 use crate::metadata::{Metadata, PersonalKind, SdType};
 
 /// A file's cells, column by column, before they are understood.
@@ -277,14 +278,17 @@ fn understand(
     let series = match sdtype {
         Some(SdType::Personal { kind, .. }) => match kind {
             PersonalKind::Latitude | PersonalKind::Longitude => numbers(&text, place)?,
-            PersonalKind::DateOfBirth => dates(text, None, place)?,
+            PersonalKind::DateOfBirth => dates(text, super::dates::learn_births, place)?,
             _ => text.into(),
         },
         // A key's digits are a name: leading zeros and all.
         _ if is_key => text.into(),
         Some(SdType::Numerical) => numbers(&text, place)?,
         Some(SdType::Boolean) => truths(&text, place)?,
-        Some(SdType::Datetime { format }) => dates(text, format.as_deref(), place)?,
+        Some(SdType::Datetime { format }) => {
+            let format = format.as_deref();
+            dates(text, |cells| super::dates::learn(cells, format), place)?
+        }
         Some(SdType::Categorical | SdType::Id { .. }) | None => text.into(),
     };
     Ok(series.with_name(place.column.into()).into())
@@ -341,12 +345,16 @@ fn truths(text: &StringChunked, place: &Place) -> Result<Series, TableError> {
     Ok(Series::new("".into(), cells))
 }
 
-fn dates(text: StringChunked, format: Option<&str>, place: &Place) -> Result<Series, TableError> {
+fn dates(
+    text: StringChunked,
+    learn: impl Fn(&[Option<&str>]) -> Result<String, Misfit>,
+    place: &Place,
+) -> Result<Series, TableError> {
     let cells: Vec<Option<&str>> = text
         .iter()
         .map(|cell| cell.filter(|cell| !cell.is_empty()))
         .collect();
-    match super::dates::learn(&cells, format) {
+    match learn(&cells) {
         Ok(_) => Ok(Series::new("".into(), cells)),
         Err(misfit) if misfit.round_trip => Err(place.wrong(
             misfit.row,

@@ -47,10 +47,32 @@ enum Fit {
 
 /// Finds the spelling of the declared format (or of the defaults) that suits all values.
 pub(super) fn learn(cells: &[Option<&str>], declared: Option<&str>) -> Result<String, Misfit> {
+    match declared {
+        Some(format) => learn_from(cells, &[format]),
+        None => learn_from(cells, &DEFAULTS),
+    }
+}
+
+/// Finds the spelling of dates of birth, for which no format can be declared. Where day and month cannot be told
+/// apart, either will do: the dates are made up.
+pub(super) fn learn_births(cells: &[Option<&str>]) -> Result<String, Misfit> {
+    const FORMS: [&str; 8] = [
+        "%Y/%m/%d",
+        "%Y%m%d",
+        "%d.%m.%Y",
+        "%d/%m/%Y",
+        "%m/%d/%Y",
+        "%d-%m-%Y",
+        "%d %b %Y",
+        "%b %d, %Y",
+    ];
+    learn_from(cells, &[&DEFAULTS[..], &FORMS[..]].concat())
+}
+
+fn learn_from(cells: &[Option<&str>], bases: &[&str]) -> Result<String, Misfit> {
     let values = first_uses(cells);
-    let bases = declared.map_or_else(|| DEFAULTS.to_vec(), |format| vec![format]);
     let mut best = (Fit::Misfit(0), String::new());
-    for base in &bases {
+    for base in bases {
         for spelling in offset_spellings(base, &values)
             .iter()
             .flat_map(|base| fractions(base))

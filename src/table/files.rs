@@ -20,8 +20,9 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// Numerical columns become `Int64` when every value is a whole number that fits, else `UInt64`, else
 /// `Float64`. Boolean columns take true, false, yes, no, 1, 0 in any capitals. Datetime columns stay text in
-/// the metadata's format, categorical and id columns stay text with all their digits. An empty cell is null;
-/// a quoted empty cell, `""`, is the empty text in categorical and id columns and null in the others.
+/// the metadata's format, categorical, id and personal columns stay text with all their digits, but for latitude,
+/// longitude (numbers) and dates of birth (dates). An empty cell is null; a quoted empty cell, `""`, is the empty text
+/// in columns that stay text and null in the others.
 ///
 /// # Errors
 /// [`TableError`] naming file and line: a file that cannot be read, is not UTF-8 or has rows of unequal

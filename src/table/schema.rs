@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use polars::prelude::{Column, DataFrame, DataType};
 
 use super::cells;
+use super::dates::Misfit;
 use super::read::{self, is_number};
 use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
 use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
@@ -347,7 +348,8 @@ fn fit_personal(
     }
     let text = cells::text(column.as_materialized_series())?;
     let values: Vec<Option<&str>> = text.str()?.iter().collect();
-    learn_format(&values, None, name).map(|format| Storage::TextDate { format })
+    let format = super::dates::learn_births(&values).map_err(|misfit| date_format(misfit, name))?;
+    Ok(Storage::TextDate { format })
 }
 
 fn learn_format(
@@ -355,12 +357,16 @@ fn learn_format(
     declared: Option<&str>,
     column: &str,
 ) -> Result<String, TableError> {
-    super::dates::learn(cells, declared).map_err(|misfit| TableError::DateFormat {
+    super::dates::learn(cells, declared).map_err(|misfit| date_format(misfit, column))
+}
+
+fn date_format(misfit: Misfit, column: &str) -> TableError {
+    TableError::DateFormat {
         column: column.to_owned(),
         row: misfit.row,
         format: misfit.formats,
         round_trip: misfit.round_trip,
-    })
+    }
 }
 
 /// A number column cannot hold a pattern's letters or leading zeros; a few texts show which it has.

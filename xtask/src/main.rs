@@ -30,6 +30,7 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("quickstart", Some(&["--quick"])),
     ("forecast", Some(&[])),
     ("detect", Some(&[])),
+    ("personal_data", Some(&[])),
     (
         "synthesize",
         Some(&[

@@ -479,6 +479,7 @@ impl PersonalCodecV1 {
             hash_key: self.hash_key,
             is_exhausted: self.is_exhausted,
             is_constant: self.is_constant,
+            is_unique: self.is_unique,
             missing_share: self.missing_share,
             digits: self.digits,
             decimals: self.decimals,

@@ -19,12 +19,13 @@ fn fitted(kind: PersonalKind, labels: &[Label], storage: &Storage) -> PersonalCo
         labels,
         offsets: &offsets,
         storage,
+        is_unique: false,
     };
     PersonalCodec::fit(kind, cells, &[Locale::EnUs], 5)
 }
 
 fn drawn(codec: &PersonalCodec, count: u64, storage: &Storage) -> Vec<Label> {
-    match codec.values(0..count, 3, 11, storage, &[]) {
+    match codec.values(0..count, 3, 11, storage, &[]).unwrap() {
         Values::Labels { labels, .. } => labels,
         Values::Numbers(_) => panic!("numbers"),
     }
@@ -189,19 +190,43 @@ fn where_training_has_every_value_they_come_out() {
 #[test]
 fn a_value_depends_on_its_number_alone() {
     let codec = fitted(PersonalKind::Name, &texts(&["A B"]), &Storage::Text);
-    let Values::Labels { labels: all, .. } = codec.values(0..50, 1, 9, &Storage::Text, &[]) else {
+    let Values::Labels { labels: all, .. } =
+        codec.values(0..50, 1, 9, &Storage::Text, &[]).unwrap()
+    else {
         panic!("numbers");
     };
-    let Values::Labels { labels: part, .. } = codec.values(20..30, 1, 9, &Storage::Text, &[])
+    let Values::Labels { labels: part, .. } =
+        codec.values(20..30, 1, 9, &Storage::Text, &[]).unwrap()
     else {
         panic!("numbers");
     };
     assert_eq!(all[20..30], part);
-    let Values::Labels { labels: other, .. } = codec.values(0..50, 2, 9, &Storage::Text, &[])
+    let Values::Labels { labels: other, .. } =
+        codec.values(0..50, 2, 9, &Storage::Text, &[]).unwrap()
     else {
         panic!("numbers");
     };
     assert_ne!(all, other);
+}
+
+#[test]
+fn unique_values_never_repeat_and_run_out_with_an_error() {
+    let mut codec = fitted(PersonalKind::StateAbbr, &texts(&["AL"]), &Storage::Text);
+    codec.is_unique = true;
+    let values = |count, besides: &[Label]| codec.values(0..count, 1, 9, &Storage::Text, besides);
+    let Values::Labels { labels, .. } = values(40, &[]).unwrap() else {
+        panic!("numbers");
+    };
+    let distinct: HashSet<String> = labels.iter().map(Label::to_string).collect();
+    assert_eq!(distinct.len(), 40);
+    let error = values(200, &[]).unwrap_err();
+    assert!(
+        matches!(error, IdentifierError::Capacity { wanted: 200, available, .. } if available >= 40),
+        "{error}"
+    );
+    let mut besides = labels.clone();
+    besides.sort();
+    assert!(values(40, &besides).is_err()); // 51 in all, without Alabama and forty others
 }
 
 #[test]
@@ -213,11 +238,13 @@ fn missing_cells_keep_their_share() {
         labels: &labels,
         offsets,
         storage: &Storage::Text,
+        is_unique: false,
     };
     let codec = PersonalCodec::fit(PersonalKind::Job, cells(&[0, 5, 10]), &[Locale::EnUs], 1);
     assert!(!codec.is_constant);
     assert!((codec.missing_share - 0.2).abs() < 1e-12);
-    let Values::Labels { codes: made, .. } = codec.values(0..10_000, 0, 4, &Storage::Text, &[])
+    let Values::Labels { codes: made, .. } =
+        codec.values(0..10_000, 0, 4, &Storage::Text, &[]).unwrap()
     else {
         panic!("numbers");
     };

@@ -45,9 +45,10 @@ macro_rules! faked {
 
 /// A value of a kind, as text.
 pub(super) fn text(kind: PersonalKind, locale: Locale, random: &mut ChaCha12Rng) -> String {
-    // Some of the lists hold a tab behind a name.
-    let words = any_text(kind, locale, random);
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = any_text(kind, locale, random);
+    // A list of `fake` has a tab behind a name, and a Dutch template a place for a river that nobody fills.
+    let words = text.split_whitespace().filter(|word| *word != "{River}");
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn any_text(kind: PersonalKind, locale: Locale, random: &mut ChaCha12Rng) -> String {

@@ -86,7 +86,8 @@ fn every_problem_of_a_table_is_told_at_once() {
     assert_eq!(found.len(), 7);
     let error = builder(&metadata).validate(&frame).unwrap_err().to_string();
     assert_eq!(error.lines().count(), 8, "{error}");
-    assert!(error.contains("(3 rows in all)"), "{error}");
+    let seen = "column `seen`, row 1: the value does not fit the format %Y-%m-%d (3 rows in all); correct it";
+    assert!(error.contains(seen), "{error}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub enum TableError {
         row: usize,
     },
     /// A date that does not fit the format, or does not come back from it.
-    #[error("column `{column}`, row {row}: the value does not fit the format {format}{}", if *.round_trip { "; it would be written differently" } else { "; correct it, or state its datetime_format" })]
+    #[error("column `{column}`, row {row}: the value does not fit the format {format}{}", if *.round_trip { "; it would be written differently" } else { "" })]
     DateFormat {
         /// The column.
         column: String,
@@ -129,7 +129,7 @@ pub enum TableError {
     },
     /// A context column that changes within a sequence.
     #[error(
-        "context column `{column}` is not constant in the sequence `{key}`: rows {first_row} and {row} differ; correct them, or leave it out of the context columns"
+        "context column `{column}` is not constant in the sequence `{key}`: rows {first_row} and {row} differ"
     )]
     ContextVaries {
         /// The column.
@@ -220,9 +220,7 @@ pub enum TableError {
         expected: String,
     },
     /// An id that does not match its `regex_format`; validation names it, a fit does not mind.
-    #[error(
-        "column `{column}`, row {row}: the id does not match regex_format `{regex}`; correct it, or state another pattern"
-    )]
+    #[error("column `{column}`, row {row}: the id does not match regex_format `{regex}`")]
     Unmatched {
         /// The column.
         column: String,
@@ -232,9 +230,7 @@ pub enum TableError {
         regex: String,
     },
     /// A primary or alternate key that stands twice; validation names it, a fit does not mind.
-    #[error(
-        "column `{column}`, row {row}: the {role} has the value of row {first_row}; its values must differ, or state no such key"
-    )]
+    #[error("column `{column}`, row {row}: the {role} has the value of row {first_row}")]
     RepeatedKey {
         /// The column, or the columns that are the key together.
         column: String,
@@ -293,6 +289,28 @@ impl TableError {
             | E::PatternConflict { column, .. } => (Some(column.clone()), None),
             _ => (None, None),
         }
+    }
+}
+
+impl TableError {
+    /// What to do about a problem whose message does not say it.
+    pub(super) fn remedy(&self) -> Option<&'static str> {
+        use TableError as E;
+        Some(match self {
+            E::Empty { .. } => "give data",
+            E::ColumnNotInMetadata { nearest: None, .. } => "state it, or leave it out of the data",
+            E::ColumnNotInFrame { nearest: None, .. } => {
+                "add it to the data, or leave it out of the metadata"
+            }
+            E::TwoRoles { .. } => "take one of them away",
+            E::DtypeChanged { .. } => "cast it",
+            E::ValueChanges { .. } => "round it, or fit with a dtype that holds it",
+            E::DateFormat { .. } => "correct it, make it missing, or state another datetime_format",
+            E::ContextVaries { .. } => "correct it, or leave it out of the context columns",
+            E::Unmatched { .. } => "correct it, or state another regex_format",
+            E::RepeatedKey { .. } => "make its values differ, or take the key out of the metadata",
+            _ => return None,
+        })
     }
 }
 

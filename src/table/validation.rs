@@ -28,7 +28,7 @@ pub struct DataProblem {
     pub first_row: Option<usize>,
     /// How many rows have it: 1 or more where there is a first row, else 0.
     pub rows: usize,
-    /// What is wrong, and what to do.
+    /// What is wrong, in the words of a fit; `Display` adds what to do, where they do not say it.
     pub error: TableError,
 }
 
@@ -38,7 +38,10 @@ impl std::fmt::Display for DataProblem {
         if self.rows > 1 {
             write!(f, " ({} rows in all)", self.rows)?;
         }
-        Ok(())
+        match self.error.remedy() {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
+        }
     }
 }
 

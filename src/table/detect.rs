@@ -4,6 +4,7 @@
 
 mod dates;
 mod names;
+mod order;
 mod profile;
 mod roles;
 mod shape;

@@ -303,6 +303,7 @@ impl Profile {
                 },
                 "text, all values different",
             );
+            self.doubt_text(texts);
         } else {
             self.state(
                 SdType::Categorical,
@@ -310,6 +311,8 @@ impl Profile {
             );
             if all_different {
                 self.doubt("too few values to tell categories from ids");
+            } else if self.words.say_id() {
+                self.doubt("an id of something else; state it as id to have it made up");
             } else if self.distinct > MANY_CATEGORIES {
                 self.doubt("rare ones of so many categories are learned poorly; state it as id to have it made up");
             }

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::{ContentArrangement, Table, TableComponent};
 
 use super::{DetectedMetadata, DetectionReport};
 
@@ -32,7 +32,7 @@ impl Display for DetectionReport {
             why.extend(column.doubts.iter().map(|doubt| format!("? {doubt}")));
             columns.add_row([column.name.as_str(), column.sdtype.name(), &why.join("\n")]);
         }
-        writeln!(f, "{columns}")?;
+        writeln!(f, "{}", columns.trim_fmt())?;
         let mut roles = table(["role", "column", "why it was taken, or passed over"]);
         for key in &self.sequence_keys {
             let role = if key.taken { "sequence key" } else { "no key" };
@@ -47,7 +47,7 @@ impl Display for DetectionReport {
             roles.add_row([role, index.column.as_str(), index.reason.as_str()]);
         }
         if !self.sequence_keys.is_empty() || !self.sequence_indexes.is_empty() {
-            writeln!(f, "\n{roles}")?;
+            writeln!(f, "\n{}", roles.trim_fmt())?;
         }
         for note in &self.notes {
             writeln!(f, "\n{note}")?;
@@ -60,6 +60,7 @@ fn table(header: [&str; 3]) -> Table {
     let mut table = Table::new();
     table
         .load_preset(UTF8_HORIZONTAL_ONLY)
+        .remove_style(TableComponent::HorizontalLines)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH)
         .set_header(header);

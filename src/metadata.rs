@@ -159,7 +159,10 @@ impl Metadata {
         MetadataBuilder::default()
     }
 
-    /// Reads SDV's metadata: version `V1` with exactly one table, or `SINGLE_TABLE_V1`.
+    /// Reads SDV's metadata: version `V1` or `V2` with exactly one table, `SINGLE_TABLE_V1` or `SINGLE_TABLE_V2`.
+    ///
+    /// The sdtype `ordinal` of `V2` is categorical here. Its ranges are carried along and written back, no more:
+    /// what may come out is learned from the data.
     ///
     /// # Errors
     /// [`MetadataError`] when the text is no JSON, has an unknown field, or says something impossible.
@@ -180,7 +183,17 @@ impl Metadata {
         Metadata::from_json(&text)
     }
 
-    /// SDV's `V1` JSON, indented; reading it gives an equal `Metadata`.
+    /// Reads metadata as SDV wrote it before 1.0, with `fields` for columns: of one table, as SDV's own upgrade does.
+    /// The `entity_columns` of a table of sequences become its sequence key; `context_columns` are left to the builder
+    /// of a synthesizer.
+    ///
+    /// # Errors
+    /// As [`Metadata::from_json`].
+    pub fn upgrade_json(text: &str) -> Result<Metadata, MetadataError> {
+        json::read_outdated(text)
+    }
+
+    /// SDV's JSON, indented: `V1`, or `V2` where a column has a field of that; reading it gives an equal `Metadata`.
     pub fn to_json(&self) -> String {
         json::write(self)
     }

@@ -32,8 +32,10 @@ pub enum MetadataError {
         /// What is wrong there.
         reason: String,
     },
-    /// `METADATA_SPEC_VERSION` is neither of the two we read.
-    #[error("`METADATA_SPEC_VERSION` is {found}; wanted \"V1\" or \"SINGLE_TABLE_V1\"")]
+    /// `METADATA_SPEC_VERSION` is none of those we read.
+    #[error(
+        "`METADATA_SPEC_VERSION` is {found}; wanted \"V1\", \"V2\", \"SINGLE_TABLE_V1\" or \"SINGLE_TABLE_V2\""
+    )]
     SpecVersion {
         /// The value found, as JSON, or "missing".
         found: String,
@@ -192,6 +194,9 @@ pub enum MetadataError {
         /// Its role.
         role: &'static str,
     },
+    /// A file of SDV before 1.0, which has fields for columns.
+    #[error("the file has `fields`, as SDV wrote before 1.0; read it with Metadata::upgrade_json")]
+    Outdated,
 }
 
 /// The tail of a message that offers a name; empty without one.

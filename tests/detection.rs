@@ -394,3 +394,135 @@ fn what_was_detected_can_be_fitted() {
         assert_eq!(synthesizer.sample(3).unwrap().schema(), table.schema());
     }
 }
+
+/// Generated cells: few or many values, some missing, some odd.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn cells<T>(&mut self, rows: usize, mut cell: impl FnMut(u64) -> T) -> Vec<Option<T>> {
+        let distinct = [1, 2, 5, 40, 100_000][self.below(5) as usize];
+        let missing = [0, 0, 3, 10][self.below(4) as usize];
+        (0..rows)
+            .map(|_| {
+                let value = self.below(distinct);
+                (self.below(10) >= missing).then(|| cell(value))
+            })
+            .collect()
+    }
+
+    fn column(&mut self, number: usize, rows: usize) -> Column {
+        let names = [
+            "id",
+            "date",
+            "email",
+            "x",
+            "ключ",
+            "day_of_week",
+            "zip code",
+            "name",
+            "",
+        ];
+        let name = format!("{}{number}", names[self.below(9) as usize]);
+        let name = PlSmallStr::from(name);
+        let texts = self.cells(rows, |value| value);
+        let texts = |write: fn(u64) -> String| -> Vec<Option<String>> {
+            texts.iter().map(|value| value.map(write)).collect()
+        };
+        match self.below(13) {
+            12 => Column::new(name, texts(|value| format!("c{}", value % 3)))
+                .cast(&DataType::from_frozen_categories(
+                    FrozenCategories::new(["c0", "c1", "c2"]).unwrap(),
+                ))
+                .unwrap(),
+            0 => Column::new(
+                name,
+                texts(|value| format!("2020-{:02}-{:02}", value % 14, value % 30)),
+            ),
+            1 => Column::new(
+                name,
+                texts(|value| {
+                    format!(
+                        "{:02}/{:02}/20{:02}",
+                        value % 12 + 1,
+                        value % 12 + 1,
+                        value % 50
+                    )
+                }),
+            ),
+            2 => Column::new(name, texts(|value| format!("{value:04}"))),
+            3 => Column::new(name, texts(|value| "ö ".repeat((value % 9) as usize))),
+            4 => Column::new(name, texts(|value| format!("{value:x}-A{}", value % 7))),
+            5 => Column::new(name, self.cells(rows, |value| value % 2 == 0)),
+            6 => Column::new(name, self.cells(rows, |value| value as i64 - 3)),
+            7 => Column::new(name, self.cells(rows, |value| u64::MAX - value)),
+            8 => Column::new(
+                name,
+                self.cells(rows, |value| {
+                    if value == 4 {
+                        f64::NAN
+                    } else {
+                        value as f64 / 8.0
+                    }
+                }),
+            ),
+            9 => Column::new(name, self.cells(rows, |value| value as i32))
+                .cast(&DataType::Date)
+                .unwrap(),
+            10 => Column::new(
+                name,
+                self.cells(rows, |value| 20_200_101 + value as i64 % 28),
+            ),
+            _ => Column::new(name, texts(|value| format!("c{value}")))
+                .cast(&DataType::from_categories(Categories::global()))
+                .unwrap(),
+        }
+    }
+}
+
+#[test]
+fn whatever_the_table_its_own_metadata_suits_it() {
+    for seed in 0..400 {
+        let mut random = Random(seed);
+        let rows = [0, 1, 2, 3, 10, 60][random.below(6) as usize];
+        let columns = 1 + random.below(7) as usize;
+        let columns = (0..columns)
+            .map(|number| random.column(number, rows))
+            .collect();
+        let frame = DataFrame::new(rows, columns).unwrap();
+        let detected = detect(&frame);
+        let builder = ParSynthesizer::builder(detected.metadata.clone())
+            .context_columns(detected.context_columns.clone());
+        if rows > 0 {
+            let result = builder.validate(&frame);
+            assert!(
+                result.is_ok(),
+                "seed {seed}: {}\n{detected}\n{frame}",
+                result.unwrap_err()
+            );
+        }
+        assert!(!detected.to_string().is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let is_written = !frame
+            .columns()
+            .iter()
+            .any(|column| column.name().is_empty());
+        if is_written && write_csv(&frame, &path).is_ok() {
+            let detected = Metadata::detect_from_csv(&path).unwrap();
+            let read = read_csv(&path, &detected.metadata);
+            assert!(
+                read.is_ok(),
+                "seed {seed}: {}\n{detected}\n{frame}",
+                read.unwrap_err()
+            );
+        }
+    }
+}

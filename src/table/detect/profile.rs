@@ -26,6 +26,8 @@ const WORDS_OF_FREE_TEXT: usize = 6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Text,
+    /// Categories of a fixed list, to which no made-up one can be added.
+    Fixed,
     Whole,
     Real,
     Boolean,
@@ -103,7 +105,7 @@ impl Profile {
             Family::Boolean => SdType::Boolean,
             Family::Date => SdType::Datetime { format: None },
             Family::Whole | Family::Real => SdType::Numerical,
-            Family::Text | Family::Other => SdType::Categorical,
+            Family::Text | Family::Fixed | Family::Other => SdType::Categorical,
         };
         self.state(sdtype, format!("no value to go by; by its dtype, {dtype}"));
     }
@@ -123,7 +125,7 @@ impl Profile {
             Family::Text if *series.dtype() == DataType::String => {
                 self.guess_text(series, codes)?;
             }
-            Family::Text => self.state(
+            Family::Text | Family::Fixed => self.state(
                 SdType::Categorical,
                 format!("dtype {}, {} categories", series.dtype(), self.distinct),
             ),
@@ -369,7 +371,8 @@ impl Profile {
 
 fn family(dtype: &DataType) -> Family {
     match dtype {
-        DataType::String | DataType::Categorical(..) | DataType::Enum(..) => Family::Text,
+        DataType::String | DataType::Categorical(..) => Family::Text,
+        DataType::Enum(..) => Family::Fixed,
         DataType::Float32 | DataType::Float64 => Family::Real,
         DataType::Boolean => Family::Boolean,
         DataType::Date | DataType::Datetime(..) => Family::Date,

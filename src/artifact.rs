@@ -41,7 +41,8 @@
 //! report, options, sizes
 //! list of tensors          context network: name, shape (list of u64), values (list of f32), in the buffer's order
 //! list of tensors          sequence network; the LSTM's come first, in cuDNN's order
-//! list of personal codecs  by column: none, or locales, keyed hashes and what the cells looked like
+//! list of personal codecs  by column: none, or locales, keyed hashes and what numbers looked like
+//! list of spreads          by column: whether a made-up one is constant in each sequence, share of missing cells
 //! ```
 //!
 //! A changed field makes a format 2 and a function from 1 to 2; the structs of format 1 stay as they are.
@@ -51,6 +52,7 @@ mod v1;
 
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::PersonalCodec;
+use crate::codec::spread::Spread;
 use crate::health::Versions;
 use crate::layout::Layout;
 use crate::metadata::{Metadata, MetadataError};
@@ -238,6 +240,8 @@ pub(crate) struct Artifact {
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
     /// By schema column.
     pub(crate) personal: Vec<Option<PersonalCodec>>,
+    /// By schema column.
+    pub(crate) spreads: Vec<Spread>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
     pub(crate) sizes: Sizes,

@@ -5,3 +5,4 @@ pub(crate) mod identifier;
 mod normal;
 pub(crate) mod number;
 pub(crate) mod personal;
+pub(crate) mod spread;

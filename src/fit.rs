@@ -1,7 +1,8 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
 use crate::codec::identifier::IdentifierCodec;
-use crate::codec::personal::{Locale, PersonalCells, PersonalCodec};
+use crate::codec::personal::{Locale, PersonalCodec};
+use crate::codec::spread::Spread;
 use crate::encode::encode;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -247,6 +248,7 @@ impl ParSynthesizerBuilder {
         Ok(ParSynthesizer {
             identifiers: fit_identifiers(&schema, &table, seed),
             personal,
+            spreads: fit_spreads(&self.metadata, &schema, &table),
             metadata: self.metadata,
             schema,
             layout,
@@ -462,18 +464,35 @@ fn fit_personal(
         .iter()
         .zip(&table.columns)
         .map(|(column, values)| match (values, &column.sdtype) {
-            (Values::Labels { codes, labels }, SdType::Personal { kind, .. }) => {
-                let cells = PersonalCells {
-                    codes,
-                    labels,
-                    offsets: &table.offsets,
-                    storage: &column.storage,
-                    is_unique: unique.contains(&column.name.as_str()),
-                };
-                (!labels.is_empty())
-                    .then(|| PersonalCodec::fit(*kind, cells, locales, seed.hash_key()))
+            (Values::Labels { labels, .. }, SdType::Personal { kind, .. }) => {
+                let is_unique = unique.contains(&column.name.as_str());
+                let hash_key = seed.hash_key();
+                (!labels.is_empty()).then(|| {
+                    let storage = &column.storage;
+                    PersonalCodec::fit(*kind, labels, storage, is_unique, locales, hash_key)
+                })
             }
             _ => None,
+        })
+        .collect()
+}
+
+fn fit_spreads(metadata: &Metadata, schema: &Schema, table: &SequenceTable) -> Vec<Spread> {
+    let unique = metadata.unique_columns();
+    let has_long = table.lengths().iter().any(|&length| length > 1);
+    schema
+        .columns
+        .iter()
+        .zip(&table.columns)
+        .map(|(column, values)| match (values, &column.sdtype) {
+            (Values::Labels { codes, .. }, SdType::Id { .. } | SdType::Personal { .. }) => {
+                let is_id = matches!(column.sdtype, SdType::Id { .. });
+                let may_be_constant = !unique.contains(&column.name.as_str())
+                    // Sequences of one row do not tell; ids of rows are the rule, names of rows are not.
+                    && (has_long || !is_id);
+                Spread::fit(codes, &table.offsets, may_be_constant)
+            }
+            _ => Spread::FULL,
         })
         .collect()
 }

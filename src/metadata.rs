@@ -44,7 +44,8 @@ pub enum SdType {
         /// (`%f` is a fraction of six digits); not needed for columns that are dates already.
         format: Option<String>,
     },
-    /// A name for a sequence or a row; values are made up, never learned, and differ within one call of sampling.
+    /// A name for a sequence or a row; values are made up, never learned, and differ within one call of sampling. A
+    /// column that is constant in each sequence of the data stays so, and as many cells are missing as were.
     Id {
         /// The regular expression that made-up values match; default: they continue the
         /// numbering of the values seen.

@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     PersonalValue,
     /// The locale of made-up values.
     PersonalLocale,
+    /// Which made-up cells are missing.
+    MadeUpMissing,
     /// Which sequences make a subset, or are held out.
     Subset,
     /// Which rows of a sequence make a subset.

@@ -2,6 +2,7 @@
 
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::PersonalCodec;
+use crate::codec::spread::Spread;
 use crate::decode::{Decoding, GivenIdentifiers};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
@@ -121,6 +122,7 @@ pub struct ParSynthesizer {
     pub(crate) layout: Layout,
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
     pub(crate) personal: Vec<Option<PersonalCodec>>,
+    pub(crate) spreads: Vec<Spread>,
     pub(crate) report: FitReport,
     pub(crate) options: ValidFitOptions,
     /// What saved it; none for one that was fitted here.
@@ -394,6 +396,7 @@ impl ParSynthesizer {
             layout: &self.layout,
             identifiers: &self.identifiers,
             personal: &self.personal,
+            spreads: &self.spreads,
             given: identifiers,
             seed: request.seed,
         };

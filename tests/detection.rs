@@ -1,6 +1,10 @@
 //! What a table is taken for when nobody says what it is.
 
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "generated numbers are small"
+)]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -74,6 +74,7 @@ fn artifact() -> Artifact {
     assert_eq!(read.layout, model.layout);
     assert_eq!(read.identifiers, model.identifiers);
     assert_eq!(read.personal, model.personal);
+    assert_eq!(read.spreads, model.spreads);
     assert_eq!(&read.report, model.report());
     assert_eq!(read.options, model.options);
     assert_eq!(read.saved_by, Versions::running());
@@ -188,7 +189,7 @@ fn a_tensor_that_is_missing_extra_misshapen_or_no_number_is_refused() {
 fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
     let frozen = frozen();
     // Context: age, town, start, perhaps the end with the table, length. Rows: gap, size, well, lap.
-    let cases: [(&str, Damage); 50] = [
+    let cases: [(&str, Damage); 52] = [
         ("option `dropout` is 2", |a| a.options.dropout = 2.0),
         ("option `learning_rate` is NaN", |a| {
             a.options.learning_rate = f64::NAN;
@@ -286,7 +287,13 @@ fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
             nurse(a).taken.reverse()
         }),
         ("`nurse`: its share of missing cells", |a| {
-            nurse(a).missing_share = f64::NAN;
+            a.spreads[7].missing_share = f64::NAN;
+        }),
+        ("`key`: it is part of the key, and cells", |a| {
+            a.spreads[0].missing_share = 0.5;
+        }),
+        ("spreads: not one for each", |a| {
+            a.spreads.pop();
         }),
         ("`nurse`: its numbers have no digits", |a| {
             nurse(a).digits = (3, u32::MAX);

@@ -9,6 +9,7 @@ use crate::codec::calendar::{Cycle, IndexCodec, MonthGrid, TimeUnit};
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::number::{Grid, NumberCodec, NumberScale, QuantileMap};
 use crate::codec::personal::{Locale, PersonalCodec};
+use crate::codec::spread::Spread;
 use crate::health::Versions;
 use crate::layout::{
     CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout, NumberColumn, RowColumn,
@@ -92,6 +93,7 @@ pub(super) struct ArtifactV1 {
     pub(super) context: Vec<TensorV1>,
     pub(super) sequence: Vec<TensorV1>,
     pub(super) personal: Vec<Option<PersonalCodecV1>>,
+    pub(super) spreads: Vec<SpreadV1>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -335,11 +337,15 @@ pub(super) struct PersonalCodecV1 {
     pub(super) taken: Vec<u64>,
     pub(super) hash_key: u64,
     pub(super) is_exhausted: bool,
-    pub(super) is_constant: bool,
     pub(super) is_unique: bool,
-    pub(super) missing_share: f64,
     pub(super) digits: (u32, u32),
     pub(super) decimals: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SpreadV1 {
+    pub(super) is_constant: bool,
+    pub(super) missing_share: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -10,15 +10,14 @@ mod tests;
 mod text;
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use chrono::{Days, NaiveDate};
 use rand::rngs::ChaCha12Rng;
 
 use super::identifier::{IdentifierError, hash_text};
 use crate::metadata::PersonalKind;
-use crate::rng::{Purpose, Seed, below, uniform};
-use crate::table::{Label, MISSING_CODE, Storage, Values};
+use crate::rng::{Purpose, Seed, below};
+use crate::table::{Label, Storage};
 pub(crate) use locale::Locale;
 
 /// Draws until a value counts as having no alternative; after half of them any of the locales will do.
@@ -42,105 +41,63 @@ pub(crate) struct PersonalCodec {
     pub(crate) hash_key: u64,
     /// Whether training holds every value there is, so that none can be avoided.
     pub(crate) is_exhausted: bool,
-    /// Whether a sequence has one value, else each row has its own.
-    pub(crate) is_constant: bool,
     /// Whether no value may come out twice, as in a primary key.
     pub(crate) is_unique: bool,
-    /// Share of sequences (or of rows) without a value.
-    pub(crate) missing_share: f64,
     /// Fewest and most digits of whole numbers.
     pub(crate) digits: (u32, u32),
     /// Decimals of degrees.
     pub(crate) decimals: u32,
 }
 
-/// What there is to learn from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PersonalCells<'a> {
-    pub(crate) codes: &'a [u32],
-    pub(crate) labels: &'a [Label],
-    /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
-    pub(crate) offsets: &'a [usize],
-    pub(crate) storage: &'a Storage,
-    /// Whether the metadata states that no value is there twice.
-    pub(crate) is_unique: bool,
-}
-
 impl PersonalCodec {
-    /// Learns what must be avoided, and how the values were spread over rows.
+    /// Learns what must be avoided, and what whole numbers and degrees look like.
     pub(crate) fn fit(
         kind: PersonalKind,
-        cells: PersonalCells<'_>,
+        labels: &[Label],
+        storage: &Storage,
+        is_unique: bool,
         locales: &[Locale],
         hash_key: u64,
     ) -> PersonalCodec {
-        let mut taken: Vec<u64> = cells
-            .labels
-            .iter()
-            .map(|label| hash(label, hash_key))
-            .collect();
+        let mut taken: Vec<u64> = labels.iter().map(|label| hash(label, hash_key)).collect();
         taken.sort_unstable();
         taken.dedup();
-        let mut sequences = cells
-            .offsets
-            .windows(2)
-            .map(|ends| &cells.codes[ends[0]..ends[1]]);
-        let is_constant = !cells.is_unique
-            && sequences
-                .clone()
-                .all(|codes| codes.iter().all(|code| *code == codes[0]));
-        let (missing, all) = if is_constant {
-            let missing = sequences
-                .by_ref()
-                .filter(|codes| codes.first() == Some(&MISSING_CODE));
-            (missing.count(), cells.offsets.len() - 1)
-        } else {
-            let missing = cells.codes.iter().filter(|code| **code == MISSING_CODE);
-            (missing.count(), cells.codes.len())
-        };
         let mut codec = PersonalCodec {
             kind,
             locales: locales.to_vec(),
             taken,
             hash_key,
             is_exhausted: false,
-            is_constant,
-            is_unique: cells.is_unique,
-            missing_share: missing as f64 / all.max(1) as f64,
-            digits: digit_counts(cells.labels),
-            decimals: decimals(cells.labels),
+            is_unique,
+            digits: digit_counts(labels),
+            decimals: decimals(labels),
         };
         let mut generator = Seed::new(Some(hash_key)).stream(Purpose::PersonalValue);
         codec.is_exhausted = (0..PROBES).all(|_| {
             let locale = codec.locale(&mut generator);
-            let label = codec.label(locale, cells.storage, &mut generator);
+            let label = codec.label(locale, storage, &mut generator);
             !codec.is_free(&label)
         });
         codec
     }
 
-    /// The values of these numbers, some of them missing. A value of `besides`, which is sorted, does not come out if
-    /// there are others. Where no value may come out twice, ask for all from 0 on.
+    /// The values of these numbers. A value of `besides`, which is sorted, does not come out if there are others. Where
+    /// no value may come out twice, ask for all at once.
     ///
     /// # Errors
     /// [`IdentifierError::Capacity`] when there are too few values for all to differ.
     pub(crate) fn values(
         &self,
-        numbers: Range<u64>,
+        numbers: &[u64],
         column: usize,
         seed: u64,
         storage: &Storage,
         besides: &[Label],
-    ) -> Result<Values, IdentifierError> {
-        let (mut codes, mut labels) = (Vec::new(), Vec::new());
+    ) -> Result<Vec<Label>, IdentifierError> {
         let mut seen = HashSet::new();
-        for number in numbers.clone() {
+        let mut labels = Vec::with_capacity(numbers.len());
+        for &number in numbers {
             let mut draws = self.draws(number, column, seed, storage);
-            if draws.is_missing() {
-                codes.push(MISSING_CODE);
-                continue;
-            }
-            codes.push(u32::try_from(labels.len()).unwrap_or(MISSING_CODE));
             if !self.is_unique {
                 labels.push(draws.next_besides(besides));
                 continue;
@@ -153,11 +110,11 @@ impl PersonalCodec {
                 .ok_or_else(|| IdentifierError::Capacity {
                     origin: format!("sdtype {}", self.kind.name()),
                     available: labels.len() as u128,
-                    wanted: numbers.end,
+                    wanted: numbers.len() as u64,
                 })?;
             labels.push(label);
         }
-        Ok(Values::Labels { codes, labels })
+        Ok(labels)
     }
 
     /// The draws of one number.
@@ -264,11 +221,6 @@ pub(crate) struct PersonalDraws<'a> {
 }
 
 impl PersonalDraws<'_> {
-    /// Whether this number has no value; to be asked first.
-    pub(crate) fn is_missing(&mut self) -> bool {
-        uniform(&mut self.generator) < self.codec.missing_share
-    }
-
     /// The next value that training does not have, or any where there is none.
     pub(crate) fn next(&mut self) -> Label {
         self.next_besides(&[])

@@ -22,8 +22,8 @@ impl ParSynthesizer {
     /// The frame has the columns that were fitted, in any order, rows in any order and chunking; its sequences may be
     /// new to the model, and longer than any it has seen. What comes back has the columns, order and dtypes of the data
     /// that was fitted. The given cells are unchanged, rows sorted by index within their sequence, and the sequences
-    /// stand in the order in which they appear. Key and context columns go on with their value, ids among the rows get
-    /// new values, the index goes on from the last given one, past the table's last where that is asked for.
+    /// stand in the order in which they appear. Key and context columns go on with their value, ids and personal
+    /// data among the rows get new values unless they are constant in each sequence, the index goes on from the last given one, past the table's last where that is asked for.
     ///
     /// New rows depend on all given rows and on their number: a sequence counts as `given + steps` rows long, and ends
     /// there. Given numbers may lie outside the smallest and largest seen, and may be missing where none was missing;
@@ -96,6 +96,7 @@ impl ParSynthesizer {
             layout: &self.layout,
             identifiers: &self.identifiers,
             personal: &self.personal,
+            spreads: &self.spreads,
             given: &Vec::new(),
             seed: request.seed,
         };

@@ -213,3 +213,51 @@ fn nanoseconds_of_a_moment_survive_as_index() {
     assert!(steps.into_iter().all(|step| step == 1_000_003), "{times:?}");
     assert_eq!(present(&sampled, "v").len(), sampled.height());
 }
+
+#[test]
+fn a_duration_may_be_context_given_or_a_category() {
+    let rows = thrice(12);
+    let raw_values = |scale: i64| -> Vec<Option<i64>> {
+        let shift = |s: &usize| (!s.is_multiple_of(4)).then_some((*s % 4) as i64 * scale);
+        rows.iter().map(shift).collect()
+    };
+    let data = DataFrame::new_infer_height(vec![
+        Column::new(
+            "k".into(),
+            rows.iter().map(|s| format!("K{s}")).collect::<Vec<_>>(),
+        ),
+        durations("shift", raw_values(3_600_000), TimeUnit::Milliseconds),
+        durations("pause", raw_values(60), TimeUnit::Nanoseconds),
+    ])
+    .unwrap();
+    let stated = metadata(
+        &["k"],
+        &[
+            ("k", id()),
+            ("shift", SdType::Numerical),
+            ("pause", SdType::Categorical),
+        ],
+    );
+    let synthesizer = untrained(&stated)
+        .context_columns(["shift"])
+        .fit(&data)
+        .unwrap();
+    let hours = vec![Some(7_200_000_000), None]; // two of them, in microseconds
+    let wanted = durations("shift", hours, TimeUnit::Microseconds);
+    let wanted = DataFrame::new_infer_height(vec![wanted]).unwrap();
+    let sampled = synthesizer.sample_sequential_columns(&wanted).unwrap();
+    assert_eq!(sampled.schema(), data.schema());
+    assert_eq!(
+        raw(&sampled, "shift"),
+        [vec![Some(7_200_000); 3], vec![None; 3]].concat()
+    );
+    let pauses = raw(&sample(&synthesizer, 50), "pause");
+    assert!(pauses.iter().all(|pause| raw_values(60).contains(pause)));
+    let finer = durations("shift", vec![Some(1)], TimeUnit::Nanoseconds);
+    let finer = DataFrame::new_infer_height(vec![finer]).unwrap();
+    let error = synthesizer.sample_sequential_columns(&finer).unwrap_err();
+    assert!(
+        error.to_string().contains("no exact counterpart"),
+        "{error}"
+    );
+}

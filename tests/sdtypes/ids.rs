@@ -1,6 +1,8 @@
 //! Ids: room, uniqueness, and the one way to get a given key back.
 
-use crate::common::{distinct, id, id_like, metadata, present, runs, sample, thrice, untrained};
+use crate::common::{
+    distinct, id, id_like, metadata, present, runs, sample, texts, thrice, untrained,
+};
 use parsynth::{Error, IdentifierError, SampleOptions, SdType};
 use polars::prelude::*;
 
@@ -113,4 +115,61 @@ fn another_seed_makes_other_ids_of_a_pattern() {
     let (one, other) = (keys(1), keys(2));
     assert!(distinct(&one).is_disjoint(&distinct(&other)));
     assert_eq!(one, keys(1));
+}
+
+#[test]
+fn missing_ids_keep_their_share_and_a_constant_id_stays_constant() {
+    let rows = thrice(100);
+    let data = df!(
+        "k" => rows.iter().map(|s| format!("K{s:03}")).collect::<Vec<_>>(),
+        "device" => rows.iter().map(|s| (s % 5 != 0).then_some(*s as i64)).collect::<Vec<_>>(),
+        "ticket" => (0..300).map(|row| (row % 4 != 0).then(|| format!("T{row:03}"))).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    let stated = metadata(&["k"], &[("k", id()), ("device", id()), ("ticket", id())]);
+    let synthesizer = untrained(&stated).fit(&data).unwrap();
+    let sampled = sample(&synthesizer, 1000);
+    let devices = texts(&sampled, "device");
+    let mut without = 0;
+    for (_, rows) in runs(&sampled, &["k"]) {
+        assert!(
+            devices[rows.clone()]
+                .iter()
+                .all(|device| *device == devices[rows.start])
+        );
+        without += usize::from(devices[rows.start].is_none());
+    }
+    assert!((150..250).contains(&without), "{without}"); // 4 deviations of 13 around 200
+    let tickets = texts(&sampled, "ticket");
+    let missing = tickets.iter().filter(|ticket| ticket.is_none()).count();
+    assert!((630..870).contains(&missing), "{missing}"); // 5 deviations of 24 around 750
+    let present: Vec<String> = tickets.into_iter().flatten().collect();
+    assert_eq!(distinct(&present).len(), present.len());
+    // What is given goes on.
+    let frame = synthesizer
+        .continue_sequences(&data.head(Some(9)), 2)
+        .unwrap();
+    let devices = texts(&frame, "device");
+    let wanted = [None, Some("1"), Some("2")].map(|device| device.map(str::to_owned));
+    for (number, device) in wanted.into_iter().enumerate() {
+        assert!(
+            devices[number * 5..number * 5 + 5]
+                .iter()
+                .all(|found| *found == device)
+        );
+    }
+}
+
+#[test]
+fn ids_of_sequences_of_one_row_are_ids_of_rows() {
+    let data = df!("k" => ["a", "b", "c"], "ticket" => ["T1", "T2", "T3"], "v" => [1.0, 2.0, 3.0])
+        .unwrap();
+    let stated = metadata(
+        &["k"],
+        &[("k", id()), ("ticket", id()), ("v", SdType::Numerical)],
+    );
+    let synthesizer = untrained(&stated).fit(&data).unwrap();
+    let options = SampleOptions::sequences(4).length(3).seed(1);
+    let tickets = present(&synthesizer.sample_with(&options).unwrap(), "ticket");
+    assert_eq!(distinct(&tickets).len(), 12);
 }

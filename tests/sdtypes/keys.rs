@@ -147,6 +147,21 @@ fn personal_keys_that_run_out_are_an_error_beside_drawn_ones_they_last_longer() 
     assert_all_differ(&keys(&sample(&both, 70), &["site", "state"]));
     let alone = untrained(&stated(&["state"])).fit(&data).unwrap();
     assert_all_differ(&keys(&sample(&alone, 30), &["state"]));
+    // Where training has every value there is, a key could only be one of training.
+    let all: Vec<String> = keys(&sample(&alone, 45), &["state"])
+        .into_iter()
+        .flatten()
+        .chain(["AL", "AK", "AZ", "AR"].map(str::to_owned))
+        .collect();
+    let values = vec![1.5; all.len()];
+    let sites = vec!["a"; all.len()];
+    let every = df!("site" => sites, "state" => all, "v" => values).unwrap();
+    let full = untrained(&stated(&["state"])).fit(&every).unwrap();
+    let made = full.sample_with(&SampleOptions::sequences(3).seed(1));
+    if let Ok(frame) = made {
+        let real = present(&every, "state");
+        assert!(distinct(&real).is_disjoint(&distinct(&present(&frame, "state"))));
+    }
     let error = alone
         .sample_with(&SampleOptions::sequences(70).seed(1))
         .unwrap_err();

@@ -4,7 +4,8 @@ use crate::common::{
     distinct, id, metadata, personal, present, runs, sample, texts, thrice, untrained,
 };
 use parsynth::{
-    Error, Metadata, ParSynthesizer, PersonalKind, SampleOptions, SdType, TableError, read_csv,
+    ContinueOptions, Error, Metadata, ParSynthesizer, PersonalKind, SampleOptions, SdType,
+    TableError, read_csv,
 };
 use polars::prelude::*;
 
@@ -276,6 +277,10 @@ fn every_dtype_that_can_hold_the_values_comes_back() {
             ),
         ),
         (
+            PersonalKind::PhoneNumber,
+            Column::new("x".into(), [491_512_345.0, 493_012_345.0, 49_123.0]),
+        ),
+        (
             PersonalKind::Latitude,
             Column::new("x".into(), [48.1_f32, 52.5, 50.9]),
         ),
@@ -515,9 +520,16 @@ fn a_primary_key_of_personal_data_never_repeats() {
         error.to_string().contains("sdtype state_abbr has room for"),
         "{error}"
     );
-    let frame = synthesizer.continue_sequences(&data, 10).unwrap();
+    // Nor after what the model itself has made up.
+    let options = SampleOptions::sequences(8).seed(2).length(2);
+    let history = synthesizer.sample_with(&options).unwrap();
+    let going_on = ContinueOptions::steps(2).seed(2);
+    let frame = synthesizer
+        .continue_sequences_with(&history, &going_on)
+        .unwrap();
     let seats = present(&frame, "seat");
-    assert_eq!(distinct(&seats).len(), seats.len());
+    assert_eq!(seats.len(), 32);
+    assert_eq!(distinct(&seats).len(), 32);
 }
 
 #[test]

@@ -12,6 +12,7 @@ impl ArtifactV1 {
             layout,
             identifiers,
             personal,
+            spreads,
             report,
             options,
             sizes,
@@ -38,6 +39,7 @@ impl ArtifactV1 {
                 .iter()
                 .map(|codec| codec.as_ref().map(PersonalCodecV1::from))
                 .collect(),
+            spreads: spreads.iter().map(SpreadV1::from).collect(),
         })
     }
 }
@@ -417,9 +419,7 @@ impl From<&PersonalCodec> for PersonalCodecV1 {
             taken,
             hash_key,
             is_exhausted,
-            is_constant,
             is_unique,
-            missing_share,
             digits,
             decimals,
         } = codec;
@@ -431,11 +431,22 @@ impl From<&PersonalCodec> for PersonalCodecV1 {
             taken: taken.clone(),
             hash_key: *hash_key,
             is_exhausted: *is_exhausted,
-            is_constant: *is_constant,
             is_unique: *is_unique,
-            missing_share: *missing_share,
             digits: *digits,
             decimals: *decimals,
+        }
+    }
+}
+
+impl From<&Spread> for SpreadV1 {
+    fn from(spread: &Spread) -> Self {
+        let Spread {
+            is_constant,
+            missing_share,
+        } = *spread;
+        SpreadV1 {
+            is_constant,
+            missing_share,
         }
     }
 }

@@ -73,6 +73,7 @@ impl ArtifactV1 {
         check_written(&layout, &schema)?;
         let identifiers = thaw_identifiers(&self.identifiers, &schema)?;
         let personal = thaw_personal(&self.personal, &schema)?;
+        let spreads = thaw_spreads(&self.spreads, &schema)?;
         // The shapes are known before a weight is looked at.
         let context_plan = ContextShape::new(&layout, sizes).plan();
         let sequence_plan = SequenceShape::new(&layout, sizes).plan();
@@ -88,6 +89,7 @@ impl ArtifactV1 {
             layout,
             identifiers,
             personal,
+            spreads,
             report: self.report.thaw()?,
             options,
             sizes,
@@ -441,6 +443,32 @@ fn thaw_personal(
         .collect()
 }
 
+fn thaw_spreads(spreads: &[SpreadV1], schema: &Schema) -> Result<Vec<Spread>, Flaw> {
+    ensure(
+        spreads.len() == schema.columns.len(),
+        "spreads",
+        "not one for each column",
+    )?;
+    let thaw = |(spread, column): (&SpreadV1, &ColumnSchema)| {
+        let place = format!("column `{}`", column.name);
+        ensure(
+            (0.0..=1.0).contains(&spread.missing_share),
+            &place,
+            "its share of missing cells is not 0 to 1",
+        )?;
+        ensure(
+            spread.missing_share == 0.0 || !column.is_key,
+            &place,
+            "it is part of the key, and cells of it are missing",
+        )?;
+        Ok(Spread {
+            is_constant: spread.is_constant,
+            missing_share: spread.missing_share,
+        })
+    };
+    spreads.iter().zip(&schema.columns).map(thaw).collect()
+}
+
 impl PersonalCodecV1 {
     fn thaw(&self, kind: PersonalKind, place: &str) -> Result<PersonalCodec, Flaw> {
         ensure(
@@ -456,11 +484,6 @@ impl PersonalCodecV1 {
             self.taken.windows(2).all(|pair| pair[0] < pair[1]),
             place,
             "hashes of its values are not in order",
-        )?;
-        ensure(
-            (0.0..=1.0).contains(&self.missing_share),
-            place,
-            "its share of missing cells is not 0 to 1",
         )?;
         let (fewest, most) = self.digits;
         ensure(
@@ -478,9 +501,7 @@ impl PersonalCodecV1 {
             taken: self.taken.clone(),
             hash_key: self.hash_key,
             is_exhausted: self.is_exhausted,
-            is_constant: self.is_constant,
             is_unique: self.is_unique,
-            missing_share: self.missing_share,
             digits: self.digits,
             decimals: self.decimals,
         })

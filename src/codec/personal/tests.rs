@@ -12,23 +12,12 @@ fn texts(values: &[&str]) -> Vec<Label> {
 }
 
 fn fitted(kind: PersonalKind, labels: &[Label], storage: &Storage) -> PersonalCodec {
-    let codes: Vec<u32> = (0..).take(labels.len()).collect();
-    let offsets = [0, labels.len()];
-    let cells = PersonalCells {
-        codes: &codes,
-        labels,
-        offsets: &offsets,
-        storage,
-        is_unique: false,
-    };
-    PersonalCodec::fit(kind, cells, &[Locale::EnUs], 5)
+    PersonalCodec::fit(kind, labels, storage, false, &[Locale::EnUs], 5)
 }
 
 fn drawn(codec: &PersonalCodec, count: u64, storage: &Storage) -> Vec<Label> {
-    match codec.values(0..count, 3, 11, storage, &[]).unwrap() {
-        Values::Labels { labels, .. } => labels,
-        Values::Numbers(_) => panic!("numbers"),
-    }
+    let numbers: Vec<u64> = (0..count).collect();
+    codec.values(&numbers, 3, 11, storage, &[]).unwrap()
 }
 
 fn drawn_texts(kind: PersonalKind, locale: Locale, count: u64) -> Vec<String> {
@@ -188,35 +177,28 @@ fn where_training_has_every_value_they_come_out() {
 }
 
 #[test]
-fn a_value_depends_on_its_number_alone() {
+fn a_value_depends_on_its_number_and_column_alone() {
     let codec = fitted(PersonalKind::Name, &texts(&["A B"]), &Storage::Text);
-    let Values::Labels { labels: all, .. } =
-        codec.values(0..50, 1, 9, &Storage::Text, &[]).unwrap()
-    else {
-        panic!("numbers");
+    let values = |numbers: &[u64], column| {
+        codec
+            .values(numbers, column, 9, &Storage::Text, &[])
+            .unwrap()
     };
-    let Values::Labels { labels: part, .. } =
-        codec.values(20..30, 1, 9, &Storage::Text, &[]).unwrap()
-    else {
-        panic!("numbers");
-    };
-    assert_eq!(all[20..30], part);
-    let Values::Labels { labels: other, .. } =
-        codec.values(0..50, 2, 9, &Storage::Text, &[]).unwrap()
-    else {
-        panic!("numbers");
-    };
-    assert_ne!(all, other);
+    let all: Vec<u64> = (0..50).collect();
+    let first = values(&all, 1);
+    assert_eq!(values(&all[20..30], 1), first[20..30]);
+    assert_ne!(values(&all, 2), first);
 }
 
 #[test]
 fn unique_values_never_repeat_and_run_out_with_an_error() {
     let mut codec = fitted(PersonalKind::StateAbbr, &texts(&["AL"]), &Storage::Text);
     codec.is_unique = true;
-    let values = |count, besides: &[Label]| codec.values(0..count, 1, 9, &Storage::Text, besides);
-    let Values::Labels { labels, .. } = values(40, &[]).unwrap() else {
-        panic!("numbers");
+    let values = |count, besides: &[Label]| {
+        let numbers: Vec<u64> = (0..count).collect();
+        codec.values(&numbers, 1, 9, &Storage::Text, besides)
     };
+    let mut labels = values(40, &[]).unwrap();
     let distinct: HashSet<String> = labels.iter().map(Label::to_string).collect();
     assert_eq!(distinct.len(), 40);
     let error = values(200, &[]).unwrap_err();
@@ -224,32 +206,8 @@ fn unique_values_never_repeat_and_run_out_with_an_error() {
         matches!(error, IdentifierError::Capacity { wanted: 200, available, .. } if available >= 40),
         "{error}"
     );
-    let mut besides = labels.clone();
-    besides.sort();
-    assert!(values(40, &besides).is_err()); // 51 in all, without Alabama and forty others
-}
-
-#[test]
-fn missing_cells_keep_their_share() {
-    let labels = texts(&["a", "b"]);
-    let codes = [0, MISSING_CODE, 1, 0, MISSING_CODE, 1, 1, 1, 0, 0];
-    let cells = |offsets| PersonalCells {
-        codes: &codes,
-        labels: &labels,
-        offsets,
-        storage: &Storage::Text,
-        is_unique: false,
-    };
-    let codec = PersonalCodec::fit(PersonalKind::Job, cells(&[0, 5, 10]), &[Locale::EnUs], 1);
-    assert!(!codec.is_constant);
-    assert!((codec.missing_share - 0.2).abs() < 1e-12);
-    let Values::Labels { codes: made, .. } =
-        codec.values(0..10_000, 0, 4, &Storage::Text, &[]).unwrap()
-    else {
-        panic!("numbers");
-    };
-    let missing = made.iter().filter(|code| **code == MISSING_CODE).count();
-    assert!((1800..2200).contains(&missing), "{missing}"); // 5 deviations of 40
+    labels.sort();
+    assert!(values(40, &labels).is_err()); // half a hundred in all, without Alabama and forty others
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub(super) fn of(ranks: &[i128], groups: Option<&Codes>) -> Order {
+    /// The order of a column within groups, or in the whole table; `must_rise` spares the look at those that do not.
+    fn of(ranks: &[i128], groups: Option<&Codes>, must_rise: bool) -> Order {
         let count = groups.map_or(1, Codes::distinct);
         let group = |row: usize| groups.map_or(0, |groups| groups.rows[row] as usize);
         let mut last: Vec<Option<i128>> = vec![None; count];
@@ -37,6 +38,9 @@ impl Order {
             rises &= last.is_none_or(|last| last < rank);
             falls |= last.is_some_and(|last| last > rank);
             *last = Some(rank);
+            if must_rise && !rises {
+                return Order::Mixed;
+            }
         }
         if rises {
             return Order::Rising;
@@ -80,16 +84,14 @@ impl Index {
     pub(super) fn within(&self, groups: Option<&Codes>, repeats: usize) -> Order {
         let order = match groups {
             None => self.overall,
-            Some(_) => Order::of(&self.ranks, groups),
+            Some(_) => Order::of(&self.ranks, groups, self.must_rise()),
         };
-        let is_chance = order == Order::Rising && repeats < FEWEST_REPEATS;
-        if self.is_date || self.says_time {
-            order
-        } else if order < Order::Rising || is_chance {
-            Order::Mixed
-        } else {
-            order
-        }
+        let is_chance = self.must_rise() && repeats < FEWEST_REPEATS;
+        if is_chance { Order::Mixed } else { order }
+    }
+
+    fn must_rise(&self) -> bool {
+        !self.is_date && !self.says_time
     }
 
     /// Dates first, then names of time.
@@ -119,12 +121,13 @@ pub(super) fn indexes(frame: &DataFrame, profiles: &[Profile]) -> Result<Vec<Ind
         let Ok(ranks) = ranks(frame, at, &profiles[at]) else {
             continue;
         };
+        let (is_date, says_time) = (is_date(at), profiles[at].words.say_time());
         indexes.push(Index {
             column: at,
-            overall: Order::of(&ranks, None),
+            overall: Order::of(&ranks, None, !is_date && !says_time),
             ranks,
-            is_date: is_date(at),
-            says_time: profiles[at].words.say_time(),
+            is_date,
+            says_time,
         });
     }
     Ok(indexes)

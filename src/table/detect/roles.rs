@@ -62,8 +62,11 @@ pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, Tab
     }
     let indexes = indexes(frame, profiles)?;
     let mut keys = keys(frame, profiles, &mut roles)?;
-    for key in &mut keys {
-        weigh(key, frame, profiles, &indexes)?;
+    let groupings: Vec<&Codes> = keys.iter().map(|key| &key.codes).collect();
+    let constant = constant_columns(&groupings, frame, profiles)?;
+    for (key, constant) in keys.iter_mut().zip(constant) {
+        key.constant = constant;
+        weigh(key, profiles, &indexes);
     }
     let best = keys
         .iter()
@@ -91,7 +94,7 @@ pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, Tab
         None => working_pair(&keys, frame, profiles, &indexes, &mut roles)?,
     };
     if let Some(key) = &chosen {
-        roles.context = constant_columns(&key.codes, frame, profiles, &key.columns)?;
+        roles.context = constant_within(&key.codes, &key.columns, frame, profiles)?;
         roles.aliases = aliases(&roles.context, &key.codes, profiles);
         roles.key.clone_from(&key.columns);
     } else {
@@ -191,12 +194,7 @@ fn keys(
 }
 
 /// Collects what speaks for a key.
-fn weigh(
-    key: &mut Key,
-    frame: &DataFrame,
-    profiles: &[Profile],
-    indexes: &[Index],
-) -> Result<(), TableError> {
+fn weigh(key: &mut Key, profiles: &[Profile], indexes: &[Index]) {
     let profile = &profiles[key.column];
     let repeats = profile.rows - profile.distinct;
     for index in indexes.iter().filter(|index| index.column != key.column) {
@@ -214,10 +212,12 @@ fn weigh(
             key.order.words()
         ));
     }
-    if repeats >= FEWEST_REPEATS && profile.distinct > 1 {
-        key.constant = constant_columns(&key.codes, frame, profiles, &[key.column])?;
-        key.constant.retain(|&at| profiles[at].distinct > 1);
-    }
+    let (column, is_chance) = (
+        key.column,
+        repeats < FEWEST_REPEATS || profile.distinct == 1,
+    );
+    key.constant
+        .retain(|&at| at != column && profiles[at].distinct > 1 && !is_chance);
     if !key.constant.is_empty() {
         key.evidence.push(format!(
             "{} in each of its groups",
@@ -235,31 +235,43 @@ fn weigh(
     if key.column == 0 {
         key.evidence.push("it is the first column".to_owned());
     }
-    Ok(())
 }
 
-/// Columns with one value in each group; a column that is missing throughout says nothing.
+/// For each grouping, the columns with one value in each of its groups; what is missing throughout says nothing.
 fn constant_columns(
-    groups: &Codes,
+    groupings: &[&Codes],
     frame: &DataFrame,
     profiles: &[Profile],
-    except: &[usize],
-) -> Result<Vec<usize>, TableError> {
-    let mut constant = Vec::new();
+) -> Result<Vec<Vec<usize>>, TableError> {
+    let mut constant = vec![Vec::new(); groupings.len()];
+    let most = groupings.iter().map(|groups| groups.distinct()).max();
     for (at, column) in frame.columns().iter().enumerate() {
-        if except.contains(&at)
-            || profiles[at].distinct == 0
-            || profiles[at].distinct > groups.distinct()
-        {
+        // A column of more values than groups changes within one.
+        if profiles[at].distinct == 0 || Some(profiles[at].distinct) > most {
             continue;
         }
-        if let Some(codes) = Codes::of(column.as_materialized_series())?
-            && groups.determine(&codes)
-        {
-            constant.push(at);
+        let Some(codes) = Codes::of(column.as_materialized_series())? else {
+            continue;
+        };
+        for (groups, constant) in groupings.iter().zip(&mut constant) {
+            if groups.determine(&codes) {
+                constant.push(at);
+            }
         }
     }
     Ok(constant)
+}
+
+/// The columns that are constant within the groups of some, but those themselves.
+fn constant_within(
+    groups: &Codes,
+    columns: &[usize],
+    frame: &DataFrame,
+    profiles: &[Profile],
+) -> Result<Vec<usize>, TableError> {
+    let constant = constant_columns(&[groups], frame, profiles)?;
+    let others = constant.into_iter().flatten();
+    Ok(others.filter(|at| !columns.contains(at)).collect())
 }
 
 /// Text that has a value of its own for each sequence names it, whatever it is called.
@@ -332,7 +344,7 @@ fn working_pair(
             };
             let mut columns = vec![left.column, right.column];
             columns.sort_unstable();
-            let constant = constant_columns(&codes, frame, profiles, &columns)?;
+            let constant = constant_within(&codes, &columns, frame, profiles)?;
             let is_chance = repeats < FEWEST_REPEATS
                 || !(codes.stand_together()
                     || constant.iter().any(|&at| profiles[at].distinct > 1));

@@ -8,7 +8,7 @@ use crate::evaluation::EvaluationError;
 use crate::metadata::MetadataError;
 use crate::model::ModelError;
 use crate::params::OptionError;
-use crate::table::{RelatedTablesError, TableError};
+use crate::table::{InvalidData, RelatedTablesError, TableError};
 use crate::train::TrainError;
 
 /// Anything that can go wrong, by the stage in which it did.
@@ -149,6 +149,9 @@ pub enum Error {
         /// Why, and what to do.
         reason: &'static str,
     },
+    /// The data does not fit, in each of the listed ways.
+    #[error(transparent)]
+    InvalidData(#[from] InvalidData),
     /// A thread that samples or computes likelihoods ended without a result.
     #[error("a worker thread ended early")]
     Thread,

@@ -20,7 +20,7 @@ use crate::params::{
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed, SeedSeries};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
-use crate::table::{Schema, SequenceTable, Values};
+use crate::table::{Schema, SequenceTable, Values, validate};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
 use crate::train::{Outcome, Split, TrainError, Trainer};
 use polars::frame::DataFrame;
@@ -275,6 +275,15 @@ impl ParSynthesizerBuilder {
     pub fn verbose(mut self, verbose: bool) -> Self {
         self.is_verbose = verbose;
         self
+    }
+
+    /// Looks for everything in a frame that [`fit`](Self::fit) would refuse, where that stops at the first: what
+    /// [`Metadata::validate_data`] lists, context columns that are none, and context columns that change within a
+    /// sequence.
+    /// # Errors
+    /// [`Error::InvalidData`](crate::Error::InvalidData) with each problem.
+    pub fn validate(&self, data: &DataFrame) -> Result<()> {
+        Ok(validate(data, &self.metadata, &self.context_columns, None)?)
     }
 
     /// Learns from a table of sequences, in any row order and chunking.

@@ -42,15 +42,19 @@ pub use fit::ParSynthesizerBuilder;
 pub use health::{Health, Versions};
 pub use info::{FitParameters, SynthesizerInfo};
 pub use likelihood::LogLikelihood;
-pub use metadata::{Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType};
+pub use metadata::{
+    Metadata, MetadataBuilder, MetadataDiff, MetadataDifference, MetadataError, PersonalKind,
+    SdType,
+};
 pub use model::ModelError;
 pub use params::OptionError;
 pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{Condition, ContinueOptions, ImputeOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
 pub use table::{
-    JoinedTables, RelatedTable, RelatedTablesError, TableError, join_parent, read_csv,
-    read_parquet, split_parent, write_csv, write_parquet,
+    DataProblem, DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, InvalidData,
+    JoinedTables, KeyCandidate, LongSequences, RelatedTable, RelatedTablesError, SubsetOptions,
+    TableError, join_parent, read_csv, read_parquet, split_parent, write_csv, write_parquet,
 };
 pub use tch::Device;
 pub use train::TrainError;

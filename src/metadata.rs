@@ -3,6 +3,7 @@
 //! It is checked once, on construction, so later stages never meet an impossible role.
 
 mod date_format;
+mod difference;
 mod error;
 mod json;
 mod parent;
@@ -10,17 +11,20 @@ mod pattern;
 mod personal;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 pub(crate) use date_format::DateFormat;
+pub use difference::{MetadataDiff, MetadataDifference};
 pub use error::MetadataError;
 pub(crate) use error::did_you_mean;
 use json::known_sdtypes;
 pub(crate) use pattern::{Pattern, UNCOUNTED};
 pub use personal::PersonalKind;
+pub(crate) use update::UniqueKey;
 
 /// Columns of a sequence key.
 const MOST_KEY_COLUMNS: usize = 64;
@@ -157,7 +161,10 @@ impl Metadata {
         MetadataBuilder::default()
     }
 
-    /// Reads SDV's metadata: version `V1` with exactly one table, or `SINGLE_TABLE_V1`.
+    /// Reads SDV's metadata: version `V1` or `V2` with exactly one table, `SINGLE_TABLE_V1` or `SINGLE_TABLE_V2`.
+    ///
+    /// The sdtype `ordinal` of `V2` is categorical here. Its ranges are carried along and written back, no more:
+    /// what may come out is learned from the data.
     ///
     /// # Errors
     /// [`MetadataError`] when the text is no JSON, has an unknown field, or says something impossible.
@@ -178,7 +185,17 @@ impl Metadata {
         Metadata::from_json(&text)
     }
 
-    /// SDV's `V1` JSON, indented; reading it gives an equal `Metadata`.
+    /// Reads metadata as SDV wrote it before 1.0, with `fields` for columns: of one table, as SDV's own upgrade does.
+    /// The `entity_columns` of a table of sequences become its sequence key; `context_columns` are left to the builder
+    /// of a synthesizer.
+    ///
+    /// # Errors
+    /// As [`Metadata::from_json`].
+    pub fn upgrade_json(text: &str) -> Result<Metadata, MetadataError> {
+        json::read_outdated(text)
+    }
+
+    /// SDV's JSON, indented: `V1`, or `V2` where a column has a field of that; reading it gives an equal `Metadata`.
     pub fn to_json(&self) -> String {
         json::write(self)
     }
@@ -312,7 +329,8 @@ impl MetadataBuilder {
         self
     }
 
-    /// Checks the statement.
+    /// Checks the statement. What SDV's `validate` looks for is looked for here, so that every [`Metadata`] there is
+    /// is a valid one; whether data fits it, [`Metadata::validate_data`] tells.
     ///
     /// # Errors
     /// [`MetadataError`] naming the column and what to change: no column, a column stated twice, a role

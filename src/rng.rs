@@ -42,6 +42,10 @@ pub(crate) enum Purpose {
     Imputation,
     /// The seed of one call of a series.
     SeedSeries,
+    /// Which sequences make a subset, or are held out.
+    Subset,
+    /// Which rows of a sequence make a subset.
+    SubsetRows,
 }
 
 /// A seed from which every stream is derived.

@@ -4,10 +4,12 @@
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
 mod cells;
+mod codes;
 mod compared;
 mod continued;
 mod csv;
 mod dates;
+mod detect;
 mod error;
 mod files;
 mod filled;
@@ -17,8 +19,10 @@ mod related;
 mod schema;
 mod sequences;
 mod single;
+mod subset;
 #[cfg(test)]
 mod tests;
+mod validation;
 mod write;
 
 use std::cmp::Ordering;
@@ -26,12 +30,16 @@ use std::cmp::Ordering;
 use crate::metadata::SdType;
 
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
+pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
 pub(crate) use filled::Fill;
 pub(crate) use measure::Measure;
 pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};
 pub(crate) use schema::{can_hold, role_and_sdtype};
+pub use subset::{LongSequences, SubsetOptions};
+pub(crate) use validation::validate;
+pub use validation::{DataProblem, InvalidData};
 
 /// The code of a missing label.
 pub(crate) const MISSING_CODE: u32 = u32::MAX;

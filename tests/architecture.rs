@@ -18,7 +18,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("health", &[], &[]),
     ("info", &["distribution", "health", "params"], &[]),
     ("sampling", &["params", "report"], &["polars"]),
-    ("table", &["metadata"], &["polars"]),
+    ("table", &["metadata", "rng"], &["polars"]),
     ("protection", &[], &[]),
     (
         "codec",

@@ -32,8 +32,10 @@ pub enum MetadataError {
         /// What is wrong there.
         reason: String,
     },
-    /// `METADATA_SPEC_VERSION` is neither of the two we read.
-    #[error("`METADATA_SPEC_VERSION` is {found}; wanted \"V1\" or \"SINGLE_TABLE_V1\"")]
+    /// `METADATA_SPEC_VERSION` is none of those we read.
+    #[error(
+        "`METADATA_SPEC_VERSION` is {found}; wanted \"V1\", \"V2\", \"SINGLE_TABLE_V1\" or \"SINGLE_TABLE_V2\""
+    )]
     SpecVersion {
         /// The value found, as JSON, or "missing".
         found: String,
@@ -176,6 +178,25 @@ pub enum MetadataError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A column to be changed that is not stated.
+    #[error("`{column}` is not a column{}", did_you_mean(.nearest.as_deref()))]
+    UnknownColumn {
+        /// The name given.
+        column: String,
+        /// A column of nearly that name.
+        nearest: Option<String>,
+    },
+    /// A column to be removed that has a role.
+    #[error("column `{column}` is in `{role}`; set or remove that first")]
+    RemovedRole {
+        /// The column.
+        column: String,
+        /// Its role.
+        role: &'static str,
+    },
+    /// A file of SDV before 1.0, which has fields for columns.
+    #[error("the file has `fields`, as SDV wrote before 1.0; read it with Metadata::upgrade_json")]
+    Outdated,
 }
 
 /// The tail of a message that offers a name; empty without one.

@@ -3,6 +3,7 @@
 //! has and we do not use are type-checked, carried along and written back.
 
 mod unique;
+mod upgrade;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,7 +22,7 @@ const TABLE_FIELDS: [&str; 6] = [
     "sequence_index",
     "column_relationships",
 ];
-const COLUMN_FIELDS: [&str; 7] = [
+const COLUMN_FIELDS: [&str; 13] = [
     "sdtype",
     "datetime_format",
     "regex_format",
@@ -29,26 +30,39 @@ const COLUMN_FIELDS: [&str; 7] = [
     "pii",
     "order",
     "order_by",
+    "range_min",
+    "range_max",
+    "range_is_nullable",
+    "range_values",
+    "decimal_places",
+    "high_cardinality",
+];
+/// Fields that `V1` does not have.
+const SECOND_FIELDS: [&str; 6] = [
+    "range_min",
+    "range_max",
+    "range_is_nullable",
+    "range_values",
+    "decimal_places",
+    "high_cardinality",
 ];
 const LEARNED: [&str; 5] = ["numerical", "categorical", "boolean", "datetime", "id"];
 
 pub(super) fn read(text: &str) -> Result<Metadata, MetadataError> {
-    // Some editors put a byte-order mark in front, which JSON does not allow.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Unique(value) = serde_json::from_str(text).map_err(|error| MetadataError::Json {
-        line: error.line(),
-        column: error.column(),
-        reason: bare_reason(&error),
-    })?;
-    let top = object(value, "metadata", "the file")?;
+    let top = parse(text)?;
     match top.get(VERSION) {
-        Some(Value::String(version)) if version == "V1" => read_several(top),
-        Some(Value::String(version)) if version == "SINGLE_TABLE_V1" => {
+        Some(Value::String(version)) if version == "V1" || version == "V2" => read_several(top),
+        Some(Value::String(version))
+            if version == "SINGLE_TABLE_V1" || version == "SINGLE_TABLE_V2" =>
+        {
             let mut table = top;
             table.shift_remove(VERSION);
             read_table("table", table)
         }
         found => {
+            if found.is_none() && top.contains_key("fields") {
+                return Err(MetadataError::Outdated);
+            }
             if found.is_none() {
                 // A misspelt version field should be called that, not missing.
                 check_known(
@@ -62,6 +76,23 @@ pub(super) fn read(text: &str) -> Result<Metadata, MetadataError> {
             })
         }
     }
+}
+
+/// Reads what SDV wrote before 1.0.
+pub(super) fn read_outdated(text: &str) -> Result<Metadata, MetadataError> {
+    let (name, table) = upgrade::upgraded(parse(text)?)?;
+    read_table(&name, table)
+}
+
+fn parse(text: &str) -> Result<Map<String, Value>, MetadataError> {
+    // Some editors put a byte-order mark in front, which JSON does not allow.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Unique(value) = serde_json::from_str(text).map_err(|error| MetadataError::Json {
+        line: error.line(),
+        column: error.column(),
+        reason: bare_reason(&error),
+    })?;
+    object(value, "metadata", "the file")
 }
 
 fn read_several(mut top: Map<String, Value>) -> Result<Metadata, MetadataError> {
@@ -134,8 +165,14 @@ fn read_column(
     };
     for (field, value) in &fields {
         let (fits, wanted) = match field.as_str() {
-            "pii" => (value.is_boolean(), "true or false"),
-            "order" => (value.is_array(), "a list"),
+            "pii" | "range_is_nullable" | "high_cardinality" => {
+                (value.is_boolean(), "true or false")
+            }
+            "order" | "range_values" => (value.is_array(), "a list"),
+            "decimal_places" => (value.is_u64(), "a whole number"),
+            "range_min" | "range_max" => {
+                (value.is_number() || value.is_string(), "a number or text")
+            }
             _ => (value.is_string(), "text"),
         };
         if !fits && !value.is_null() {
@@ -160,7 +197,8 @@ fn read_column(
     };
     let sdtype = match sdtype.as_str() {
         "numerical" => SdType::Numerical,
-        "categorical" => SdType::Categorical,
+        // Categories in an order, which we learn as we learn any.
+        "categorical" | "ordinal" => SdType::Categorical,
         "boolean" => SdType::Boolean,
         "datetime" => SdType::Datetime {
             format: text("datetime_format"),
@@ -190,7 +228,7 @@ fn unknown_sdtype(column: &str, sdtype: &str) -> MetadataError {
 }
 
 /// The fields we carry must at least name columns that exist, or they would mislead the next reader.
-fn check_kept(builder: &MetadataBuilder, place: &str) -> Result<(), MetadataError> {
+pub(super) fn check_kept(builder: &MetadataBuilder, place: &str) -> Result<(), MetadataError> {
     for (field, role) in [
         ("primary_key", "primary_key"),
         ("alternate_keys", "alternate_keys"),
@@ -249,23 +287,48 @@ pub(super) fn write(metadata: &Metadata) -> String {
         .collect();
     let mut table = Map::new();
     table.insert("columns".to_owned(), Value::Object(columns));
-    match metadata.sequence_key() {
-        [] => {}
-        [key] => {
-            table.insert("sequence_key".to_owned(), key.as_str().into());
-        }
-        keys => {
-            table.insert("sequence_key".to_owned(), keys.into());
-        }
-    }
-    if let Some(index) = metadata.sequence_index() {
-        table.insert("sequence_index".to_owned(), index.into());
-    }
-    table.extend(metadata.kept.clone());
+    table.extend(metadata.table_fields());
     let mut tables = Map::new();
     tables.insert(metadata.table.clone(), Value::Object(table));
-    let top = json!({ VERSION: "V1", "tables": tables, "relationships": [] });
+    // Readers of the older version refuse the fields of the newer one.
+    let is_second = |column: &Column| {
+        SECOND_FIELDS
+            .iter()
+            .any(|field| column.kept.contains_key(*field))
+    };
+    let version = if metadata.columns.iter().any(is_second) {
+        "V2"
+    } else {
+        "V1"
+    };
+    let top = json!({ VERSION: version, "tables": tables, "relationships": [] });
     format!("{top:#}")
+}
+
+impl Metadata {
+    /// The fields of the table, its columns aside.
+    pub(super) fn table_fields(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        match self.sequence_key() {
+            [] => {}
+            [key] => {
+                fields.insert("sequence_key".to_owned(), key.as_str().into());
+            }
+            keys => {
+                fields.insert("sequence_key".to_owned(), keys.into());
+            }
+        }
+        if let Some(index) = self.sequence_index() {
+            fields.insert("sequence_index".to_owned(), index.into());
+        }
+        fields.extend(self.kept.clone());
+        fields
+    }
+}
+
+/// What is said of a column, in one line.
+pub(super) fn column_text(column: &Column) -> String {
+    Value::Object(write_column(column)).to_string()
 }
 
 fn write_column(column: &Column) -> Map<String, Value> {

@@ -467,3 +467,65 @@ fn the_nearest_name_is_near_or_none() {
     );
     assert_eq!(nearest_name("zzz", names.into_iter()), None);
 }
+
+#[test]
+fn files_of_sdv_2_are_read_and_written_back() {
+    let text = r#"{"METADATA_SPEC_VERSION": "V2", "tables": {"t": {"columns": {
+        "k": {"sdtype": "id", "range_is_nullable": false},
+        "n": {"sdtype": "numerical", "range_min": 0, "range_max": 9.5, "decimal_places": 1},
+        "d": {"sdtype": "datetime", "datetime_format": "%Y", "range_min": "1999"},
+        "o": {"sdtype": "ordinal", "range_values": ["low", "high"]},
+        "c": {"sdtype": "categorical", "high_cardinality": false}
+    }, "sequence_key": "k", "sequence_index": "d"}}, "relationships": []}"#;
+    let metadata = Metadata::from_json(text).unwrap();
+    assert_eq!(metadata.sdtype("o"), Some(&SdType::Categorical));
+    let written = metadata.to_json();
+    for part in [
+        r#""V2""#,
+        r#""range_max": 9.5"#,
+        r#""low""#,
+        "range_is_nullable",
+    ] {
+        assert!(written.contains(part), "{part} in {written}");
+    }
+    assert_eq!(Metadata::from_json(&written).unwrap(), metadata);
+    let single = r#"{"METADATA_SPEC_VERSION": "SINGLE_TABLE_V2", "columns": {"n": {"sdtype": "numerical"}}}"#;
+    let single = Metadata::from_json(single).unwrap();
+    assert!(single.to_json().contains(r#""V1""#));
+    let wrong = text.replace("false}", "3}");
+    let message = Metadata::from_json(&wrong).unwrap_err().to_string();
+    assert!(
+        message.contains("`range_is_nullable` in column `k` must be true or false"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_file_of_sdv_before_1_0_is_upgraded_on_request() {
+    let text = r#"{"fields": {
+        "k": {"type": "id", "subtype": "string"},
+        "day": {"type": "datetime", "format": "%Y-%m-%d"},
+        "mail": {"type": "categorical", "pii": true, "pii_category": "email"},
+        "n": {"type": "numerical", "subtype": "integer"}
+    }, "entity_columns": ["k"], "sequence_index": "day", "context_columns": [], "primary_key": null,
+    "constraints": [], "model_kwargs": {}, "name": "old"}"#;
+    let message = Metadata::from_json(text).unwrap_err().to_string();
+    assert!(message.contains("upgrade_json"), "{message}");
+    let metadata = Metadata::upgrade_json(text).unwrap();
+    assert_eq!(metadata.sequence_key(), ["k"]);
+    assert_eq!(metadata.sequence_index(), Some("day"));
+    assert_eq!(
+        metadata.sdtype("mail"),
+        Some(&SdType::personal(PersonalKind::Email))
+    );
+    let regex_format = Some("[A-Za-z]{5}".to_owned());
+    assert_eq!(metadata.sdtype("k"), Some(&SdType::Id { regex_format }));
+    let several = format!(r#"{{"tables": {{"a": {text}}}}}"#);
+    assert_eq!(
+        Metadata::upgrade_json(&several).unwrap().sequence_key(),
+        ["k"]
+    );
+    assert!(Metadata::upgrade_json(r#"{"fields": {"k": {"type": 3}}}"#).is_err());
+    assert!(Metadata::upgrade_json(r#"{"tables": {}}"#).is_err());
+    assert!(Metadata::upgrade_json("{}").is_err());
+}

@@ -226,7 +226,7 @@ pub(super) fn labels<T: Hash + Eq + Ord + Copy>(
 }
 
 /// A whole number that sorts as `f64::total_cmp` does.
-fn total_order(value: f64) -> i64 {
+pub(super) fn total_order(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     bits ^ ((bits >> 63) & i64::MAX)
 }

@@ -40,28 +40,9 @@ pub(super) fn read(
     path: &Path,
     metadata: &Metadata,
 ) -> Result<DataFrame, TableError> {
-    let fault = |line: usize, reason: String| TableError::Csv {
-        path: path.to_path_buf(),
-        line,
-        reason,
-    };
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let before = &bytes[..error.valid_up_to()];
-        fault(count_lines(before) + 1, "the text is not UTF-8".to_owned())
+    let (names, cells) = scan(bytes, path, |names| {
+        super::schema::check_same_names(|| names.iter().map(String::as_str), metadata)
     })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner = Scanner {
-        text,
-        at: 0,
-        line: 1,
-    };
-    let names = scanner
-        .header()
-        .map_err(|(line, reason)| fault(line, reason))?;
-    super::schema::check_same_names(|| names.iter().map(String::as_str), metadata)?;
-    let cells = scanner
-        .rows(&names)
-        .map_err(|(line, reason)| fault(line, reason))?;
     let columns = names
         .iter()
         .zip(cells.columns)
@@ -80,6 +61,48 @@ pub(super) fn read(
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok(DataFrame::new(cells.lines.len(), columns)?)
+}
+
+/// Every cell as the text it is.
+pub(super) fn read_text(bytes: &[u8], path: &Path) -> Result<DataFrame, TableError> {
+    let (names, cells) = scan(bytes, path, |_| Ok(()))?;
+    let columns = names
+        .iter()
+        .zip(cells.columns)
+        .map(|(name, text)| Series::from(text).with_name(name.as_str().into()).into())
+        .collect();
+    Ok(DataFrame::new(cells.lines.len(), columns)?)
+}
+
+/// Column names, to be checked before the rows are read, and cells.
+fn scan(
+    bytes: &[u8],
+    path: &Path,
+    check_names: impl FnOnce(&[String]) -> Result<(), TableError>,
+) -> Result<(Vec<String>, Cells), TableError> {
+    let fault = |line: usize, reason: String| TableError::Csv {
+        path: path.to_path_buf(),
+        line,
+        reason,
+    };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        fault(count_lines(before) + 1, "the text is not UTF-8".to_owned())
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        line: 1,
+    };
+    let names = scanner
+        .header()
+        .map_err(|(line, reason)| fault(line, reason))?;
+    check_names(&names)?;
+    let cells = scanner
+        .rows(&names)
+        .map_err(|(line, reason)| fault(line, reason))?;
+    Ok((names, cells))
 }
 
 /// A fault and the line it is on.

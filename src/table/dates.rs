@@ -107,6 +107,29 @@ fn learn_from(cells: &[Option<&str>], bases: &[&str]) -> Result<String, Misfit> 
     }
 }
 
+/// How many cells the best spelling of a format cannot read, or would write differently, padding aside.
+pub(super) fn misfits(cells: &[Option<&str>], declared: Option<&str>, round_trip: bool) -> usize {
+    let values = first_uses(cells);
+    let bases = declared.map_or_else(|| DEFAULTS.to_vec(), |format| vec![format]);
+    let spellings = bases
+        .iter()
+        .flat_map(|base| offset_spellings(base, &values))
+        .flat_map(|base| fractions(&base));
+    let count = |spelling: String| {
+        let compiled = DateFormat::new(&spelling).ok()?;
+        let unit = format_unit(&spelling).nanoseconds();
+        let is_fit = |cell: &&str| match parse_one(cell, &compiled, unit) {
+            None => false,
+            Some(_) if !round_trip => true,
+            Some(raw) => {
+                write_one(raw, &compiled, unit).is_some_and(|text| bare(&text) == bare(cell))
+            }
+        };
+        Some(cells.iter().flatten().filter(|cell| !is_fit(cell)).count())
+    };
+    spellings.filter_map(count).min().unwrap_or(cells.len())
+}
+
 /// Each distinct value with the row it is first met on, in that order.
 fn first_uses<'a>(cells: &[Option<&'a str>]) -> Vec<(usize, &'a str)> {
     let mut seen = HashSet::new();

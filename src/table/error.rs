@@ -231,12 +231,99 @@ pub enum TableError {
         /// What the metadata wants there.
         expected: String,
     },
+    /// An id that does not match its `regex_format`; validation names it, a fit does not mind.
+    #[error("column `{column}`, row {row}: the id does not match regex_format `{regex}`")]
+    Unmatched {
+        /// The column.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The pattern.
+        regex: String,
+    },
+    /// A primary or alternate key that stands twice; validation names it, a fit does not mind.
+    #[error("column `{column}`, row {row}: the {role} has the value of row {first_row}")]
+    RepeatedKey {
+        /// The column, or the columns that are the key together.
+        column: String,
+        /// The row.
+        row: usize,
+        /// The row that has the value first.
+        first_row: usize,
+        /// "primary key" or "alternate key".
+        role: &'static str,
+    },
+    /// More sequences are wanted than there are.
+    #[error("{wanted} sequences are wanted, the data has {found}; ask for at most so many")]
+    TooFewSequences {
+        /// How many are wanted.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A share to be held out that is not strictly between 0 and 1, or leaves a side without a sequence.
+    #[error(
+        "a share of {share} of {sequences} sequences leaves nothing on one side; wanted is a share between 0 and 1 that takes at least one sequence and not all"
+    )]
+    Share {
+        /// The share.
+        share: f64,
+        /// How many sequences there are.
+        sequences: usize,
+    },
     /// An operation of the frame library failed.
     #[error("the frame could not be handled")]
     Frame {
         /// What polars said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl TableError {
+    /// The column and row that the error names, if any.
+    pub(super) fn place(&self) -> (Option<String>, Option<usize>) {
+        use TableError as E;
+        match self {
+            E::Infinite { column, row }
+            | E::DateFormat { column, row, .. }
+            | E::ValueChanges { column, row, .. }
+            | E::MissingRole { column, row, .. }
+            | E::ContextVaries { column, row, .. }
+            | E::Unmatched { column, row, .. }
+            | E::RepeatedKey { column, row, .. } => (Some(column.clone()), Some(*row)),
+            E::ColumnNotInMetadata { column, .. }
+            | E::ColumnNotInFrame { column, .. }
+            | E::UnknownContextColumn { column, .. }
+            | E::TwoRoles { column, .. }
+            | E::NotAContextColumn { column, .. }
+            | E::DtypeForSdType { column, .. }
+            | E::DtypeChanged { column, .. }
+            | E::PatternConflict { column, .. } => (Some(column.clone()), None),
+            _ => (None, None),
+        }
+    }
+}
+
+impl TableError {
+    /// What to do about a problem whose message does not say it.
+    pub(super) fn remedy(&self) -> Option<&'static str> {
+        use TableError as E;
+        Some(match self {
+            E::Empty { .. } => "give data",
+            E::ColumnNotInMetadata { nearest: None, .. } => "state it, or leave it out of the data",
+            E::ColumnNotInFrame { nearest: None, .. } => {
+                "add it to the data, or leave it out of the metadata"
+            }
+            E::TwoRoles { .. } => "take one of them away",
+            E::DtypeChanged { .. } => "cast it",
+            E::ValueChanges { .. } => "round it, or fit with a dtype that holds it",
+            E::DateFormat { .. } => "correct it, make it missing, or state another datetime_format",
+            E::ContextVaries { .. } => "correct it, or leave it out of the context columns",
+            E::Unmatched { .. } => "correct it, or state another regex_format",
+            E::RepeatedKey { .. } => "make its values differ, or take the key out of the metadata",
+            _ => return None,
+        })
+    }
 }
 
 impl From<polars::error::PolarsError> for TableError {

@@ -33,6 +33,12 @@ pub fn read_csv(path: impl AsRef<Path>, metadata: &Metadata) -> Result<DataFrame
     super::csv::read(&bytes, path, metadata)
 }
 
+/// Reads a CSV file with every cell as text, for those who have yet to find out what it holds.
+pub(super) fn read_csv_as_text(path: &Path) -> Result<DataFrame, TableError> {
+    let bytes = std::fs::read(path).map_err(|source| unreadable(path, source.into()))?;
+    super::csv::read_text(&bytes, path)
+}
+
 /// Writes a CSV file with a header line: numbers in the shortest text that reads back as the same number,
 /// nothing for null, `""` for the empty text. A sibling temporary file is renamed into place.
 ///

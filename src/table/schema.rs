@@ -1,6 +1,8 @@
 //! From a frame and its metadata to the schema: roles, storage, bases.
 //! Everything that can be refused by looking at one column is refused here, before any grouping.
 
+use std::collections::HashSet;
+
 use polars::prelude::{Column, DataFrame, DataType};
 
 use super::cells;
@@ -106,31 +108,55 @@ pub(super) fn check_same_names<'a, I: Iterator<Item = &'a str>>(
     names: impl Fn() -> I,
     metadata: &Metadata,
 ) -> Result<(), TableError> {
-    let stated = || metadata.columns().map(|(name, _)| name);
-    if let Some(column) = names().find(|name| metadata.sdtype(name).is_none()) {
-        // A stated column that the data lacks is the likeliest meaning.
-        let lacking = stated().filter(|stated| names().all(|name| name != *stated));
-        return Err(TableError::ColumnNotInMetadata {
-            column: column.to_owned(),
-            nearest: nearest_name(column, lacking),
-        });
-    }
-    if let Some(column) = stated().find(|stated| names().all(|name| name != *stated)) {
-        return Err(TableError::ColumnNotInFrame {
-            column: column.to_owned(),
+    name_problems(&names, metadata).next().map_or(Ok(()), Err)
+}
+
+/// Columns that the data or the metadata lacks.
+pub(super) fn name_problems<'a, I: Iterator<Item = &'a str>>(
+    names: &impl Fn() -> I,
+    metadata: &Metadata,
+) -> impl Iterator<Item = TableError> {
+    let in_data: HashSet<&str> = names().collect();
+    let stated: HashSet<&str> = metadata.columns().map(|(name, _)| name).collect();
+    // A stated column that the data lacks is the likeliest meaning.
+    let lacking: Vec<&str> = metadata
+        .columns()
+        .map(|(name, _)| name)
+        .filter(|name| !in_data.contains(name))
+        .collect();
+    let unknown: Vec<&str> = names().filter(|name| !stated.contains(name)).collect();
+    let not_stated: Vec<TableError> = unknown
+        .iter()
+        .map(|column| TableError::ColumnNotInMetadata {
+            column: (*column).to_owned(),
+            nearest: nearest_name(column, lacking.iter().copied()),
+        })
+        .collect();
+    let not_there: Vec<TableError> = lacking
+        .iter()
+        .map(|column| TableError::ColumnNotInFrame {
+            column: (*column).to_owned(),
             nearest: nearest_name(column, names()),
-        });
-    }
-    Ok(())
+        })
+        .collect();
+    not_stated.into_iter().chain(not_there)
 }
 
 fn check_context(metadata: &Metadata, context_columns: &[String]) -> Result<(), TableError> {
+    let problems = context_problems(metadata, context_columns);
+    problems.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Context columns that are no columns, or have another role.
+pub(super) fn context_problems(metadata: &Metadata, context_columns: &[String]) -> Vec<TableError> {
+    let mut problems = Vec::new();
     for (position, column) in context_columns.iter().enumerate() {
         if metadata.sdtype(column).is_none() {
-            return Err(TableError::UnknownContextColumn {
+            problems.push(TableError::UnknownContextColumn {
                 column: column.clone(),
                 nearest: nearest_name(column, metadata.columns().map(|(name, _)| name)),
             });
+            continue;
         }
         let other = if metadata.is_key(column) {
             Some(Role::SequenceKey)
@@ -142,17 +168,17 @@ fn check_context(metadata: &Metadata, context_columns: &[String]) -> Result<(), 
             None
         };
         if let Some(other) = other {
-            return Err(TableError::TwoRoles {
+            problems.push(TableError::TwoRoles {
                 column: column.clone(),
                 first: other.name(),
                 second: Role::Context.name(),
             });
         }
     }
-    Ok(())
+    problems
 }
 
-fn fit_column(
+pub(super) fn fit_column(
     column: &Column,
     metadata: &Metadata,
     context_columns: &[String],

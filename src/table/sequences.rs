@@ -25,7 +25,7 @@ impl SequenceTable {
         Ok(table)
     }
 
-    /// As [`SequenceTable::from_frame`], with context that may change within a sequence.
+    /// Groups and orders a frame whose context columns may change within a sequence.
     pub(super) fn grouped(frame: &DataFrame, schema: &Schema) -> Result<SequenceTable, TableError> {
         check_columns(frame, schema)?;
         if frame.height() == 0 {
@@ -142,22 +142,40 @@ impl SequenceTable {
 
     pub(super) fn check_context(&self, schema: &Schema) -> Result<(), TableError> {
         for position in schema.context() {
-            let values = &self.columns[position];
-            for sequence in 0..self.sequences() {
-                let rows = self.range(sequence);
-                let first = rows.start;
-                let Some(row) = rows.into_iter().find(|&row| !same(values, first, row)) else {
-                    continue;
-                };
-                return Err(TableError::ContextVaries {
-                    column: schema.columns[position].name.clone(),
-                    key: self.key_text(schema, first),
-                    first_row: self.row_numbers[first],
-                    row: self.row_numbers[row],
-                });
+            if let Some(&(first, row)) = self.changes(position).first() {
+                return Err(self.varies(schema, position, first, row));
             }
         }
         Ok(())
+    }
+
+    /// Rows of a column that differ from the first of their sequence, which stands before them.
+    pub(super) fn changes(&self, position: usize) -> Vec<(usize, usize)> {
+        let values = &self.columns[position];
+        (0..self.sequences())
+            .flat_map(|sequence| {
+                let rows = self.range(sequence);
+                let first = rows.start;
+                rows.map(move |row| (first, row))
+            })
+            .filter(|&(first, row)| !same(values, first, row))
+            .collect()
+    }
+
+    /// Why a column whose rows differ is no context column.
+    pub(super) fn varies(
+        &self,
+        schema: &Schema,
+        position: usize,
+        first: usize,
+        row: usize,
+    ) -> TableError {
+        TableError::ContextVaries {
+            column: schema.columns[position].name.clone(),
+            key: self.key_text(schema, first),
+            first_row: self.row_numbers[first],
+            row: self.row_numbers[row],
+        }
     }
 
     fn key_text(&self, schema: &Schema, row: usize) -> String {

@@ -32,6 +32,7 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
     ("constraints", Some(&[])),
     ("inspect", Some(&[])),
     ("several_tables", Some(&[])),
+    ("detect", Some(&[])),
     ("personal_data", Some(&[])),
     ("conditions", Some(&[])),
     ("impute", Some(&[])),

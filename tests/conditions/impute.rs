@@ -429,3 +429,29 @@ fn a_table_that_is_one_sequence_without_key_is_filled_too() {
     let (right, missing) = right(&filled(&synthesizer, &given), &data, &given, "v");
     assert!(missing == 6 && right >= 5, "{right} of {missing}");
 }
+
+#[test]
+fn cells_of_another_dtype_and_columns_of_nulls_are_taken_where_nothing_is_lost() {
+    let data =
+        df!("k" => keys(&[2, 2]), "v" => [1_i64, 2, 3, 4], "c" => ["x", "y", "x", "y"]).unwrap();
+    let synthesizer = untrained(&[("k", id()), ("v", Numerical), ("c", Categorical)])
+        .fit(&data)
+        .unwrap();
+    let given = df!("c" => [None::<bool>; 3], "v" => [Some(2.0_f64), None, Some(f64::NAN)], "k" => keys(&[3])).unwrap();
+    let nothing = given.column("c").unwrap().cast(&DataType::Null).unwrap();
+    let mut given = given;
+    given.with_column(nothing).unwrap();
+    let frame = filled(&synthesizer, &given);
+    let dtypes: Vec<DataType> = frame.dtypes();
+    assert_eq!(
+        dtypes,
+        [DataType::String, DataType::Int64, DataType::String]
+    );
+    assert_eq!(wholes(&frame, "v")[0], 2);
+    assert_eq!((nulls(&frame, "v"), nulls(&frame, "c")), (0, 0));
+    let halves = df!("k" => keys(&[1]), "v" => [0.5], "c" => ["x"]).unwrap();
+    assert_eq!(
+        refusal(&synthesizer, &halves, &ImputeOptions::default()),
+        "column `v`, row 0: the value has no exact counterpart in i64, the fitted dtype"
+    );
+}

@@ -16,7 +16,7 @@ mod walk;
 
 pub(crate) use fill::{FilledSequences, fill_chunk};
 pub(crate) use given::{GivenRows, Goal};
-pub(crate) use sequences::{Cell, Decided, SampledSequences};
+pub(crate) use sequences::{Decided, DecidedValue, SampledSequences};
 use walk::{RowBuffer, Walk};
 
 use crate::codec::number::NumberCodec;
@@ -130,11 +130,15 @@ impl Request {
     }
 
     /// The given value of a sequence's context column.
-    fn given_context(&self, column: usize, sequence: usize) -> Option<Cell> {
+    fn given_context(&self, column: usize, sequence: usize) -> Option<DecidedValue> {
         let at = self.place_of_given(sequence);
         match self.given.get(column)?.as_ref()? {
-            GivenColumn::Classes(classes) => classes.get(at).copied().flatten().map(Cell::Class),
-            GivenColumn::Numbers(numbers) => numbers.get(at).copied().flatten().map(Cell::Number),
+            GivenColumn::Classes(classes) => {
+                classes.get(at).copied().flatten().map(DecidedValue::Class)
+            }
+            GivenColumn::Numbers(numbers) => {
+                numbers.get(at).copied().flatten().map(DecidedValue::Number)
+            }
         }
     }
 }
@@ -511,7 +515,7 @@ impl Chunk<'_> {
                     drawn.unwrap_or(0)
                 }))
             });
-            walk.show(column, Cell::Class(class));
+            walk.show(column, DecidedValue::Class(class));
             classes.push(class);
             if walk.is_over {
                 continue;
@@ -523,7 +527,7 @@ impl Chunk<'_> {
                 };
             }
             walk.history.absorb_category(slot, class);
-            walk.keep(column, Cell::Class(class), known.is_some());
+            walk.keep(column, DecidedValue::Class(class), known.is_some());
         }
         classes
     }
@@ -652,7 +656,7 @@ impl Chunk<'_> {
             };
             walk.show(column, cell);
             if !walk.is_over {
-                walk.keep(column, Cell::Number(written_value), known.is_some());
+                walk.keep(column, DecidedValue::Number(written_value), known.is_some());
             }
         }
         features

@@ -1,6 +1,6 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
-use super::sequences::{Cell, Decided};
+use super::sequences::{Decided, DecidedValue};
 use super::{Chunk, Goal, SampleError, small};
 use crate::codec::number::NumberCodec;
 use crate::constraint::{Allowed, Moment, Place};
@@ -131,14 +131,14 @@ impl Chunk<'_> {
         }
     }
 
-    fn given_context(&self, column: usize, row: usize) -> Option<Cell> {
+    fn given_context(&self, column: usize, row: usize) -> Option<DecidedValue> {
         let sequence = self.sequences[row];
         let length = match self.layout.context[column].source {
             ContextSource::Length => self.request.lengths.of(sequence),
             _ => None,
         };
         length
-            .map(|length| Cell::Number(length as f64))
+            .map(|length| DecidedValue::Number(length as f64))
             .or_else(|| self.request.given_context(column, sequence))
     }
 
@@ -147,7 +147,7 @@ impl Chunk<'_> {
         column: usize,
         row: usize,
         output: &HeadOutput,
-    ) -> Result<Cell, SampleError> {
+    ) -> Result<DecidedValue, SampleError> {
         let goal = self.request.given_rows.as_ref().map(|given| given.goal);
         // A cell that is filled must not be missing again.
         let is_filled = goal == Some(Goal::Fill);
@@ -165,7 +165,7 @@ impl Chunk<'_> {
                     (self.request.temperature, &mut self.generators[row]);
                 let (length, nats) = output.number_from(row, codec, least, temperature, generator);
                 self.context_nats[row] += nats;
-                Ok(Cell::Number(length))
+                Ok(DecidedValue::Number(length))
             }
             (ContextKind::Number { codec, .. }, ContextSource::Start) => {
                 self.draw_start(row, codec, output)
@@ -183,7 +183,7 @@ impl Chunk<'_> {
         codec: &CategoryCodec,
         is_filled: bool,
         output: &HeadOutput,
-    ) -> Result<Cell, SampleError> {
+    ) -> Result<DecidedValue, SampleError> {
         let place = Place::Context(column);
         let allowed = self.allowed_context(Some(place), row);
         let banned = [
@@ -194,9 +194,9 @@ impl Chunk<'_> {
         let temperature = self.request.temperature;
         let generator = &mut self.generators[row];
         match output.class(row, is_allowed, temperature, generator) {
-            Some(class) => Ok(Cell::Class(small(class))),
+            Some(class) => Ok(DecidedValue::Class(small(class))),
             // The only class there is stands for all that are banned.
-            None if allowed == Allowed::Anything => Ok(Cell::Class(0)),
+            None if allowed == Allowed::Anything => Ok(DecidedValue::Class(0)),
             None => Err(self.stuck(place, row)),
         }
     }
@@ -208,7 +208,7 @@ impl Chunk<'_> {
         codec: &NumberCodec,
         is_filled: bool,
         output: &HeadOutput,
-    ) -> Result<Cell, SampleError> {
+    ) -> Result<DecidedValue, SampleError> {
         let (request, place) = (self.request, Place::Context(column));
         let source = self.layout.context[column].source;
         // Lengths stay within what was seen whatever the user says.
@@ -230,12 +230,12 @@ impl Chunk<'_> {
         };
         let written = |value: f64| self.rules.written(place, value);
         match allowed {
-            Allowed::Anything | Allowed::Classes(_) => Ok(Cell::Number(draw())),
-            Allowed::Exactly(value) => Ok(Cell::Number(value)),
+            Allowed::Anything | Allowed::Classes(_) => Ok(DecidedValue::Number(draw())),
+            Allowed::Exactly(value) => Ok(DecidedValue::Number(value)),
             Allowed::Numbers(set) => {
                 let snap = |value: f64| written(codec.restore(value, false));
                 set.draw(|| written(draw()), snap, codec.resolution())
-                    .map(Cell::Number)
+                    .map(DecidedValue::Number)
                     .ok_or_else(|| self.stuck(place, row))
             }
         }
@@ -247,7 +247,7 @@ impl Chunk<'_> {
         row: usize,
         codec: &NumberCodec,
         output: &HeadOutput,
-    ) -> Result<Cell, SampleError> {
+    ) -> Result<DecidedValue, SampleError> {
         let (temperature, place) = (self.request.temperature, self.index_place());
         let allowed = self.allowed_context(place, row);
         let time = self.time_of_day(row);
@@ -260,14 +260,14 @@ impl Chunk<'_> {
         let (Allowed::Numbers(set), Some(place), Some(index)) =
             (allowed, place, &self.layout.index)
         else {
-            return Ok(Cell::Number(draw()));
+            return Ok(DecidedValue::Number(draw()));
         };
         let value = |start: f64| index.value(start + time);
         let mut last = f64::NAN;
         for _ in 0..MOST_DRAWS {
             last = draw();
             if set.contains(value(last)) {
-                return Ok(Cell::Number(last));
+                return Ok(DecidedValue::Number(last));
             }
         }
         let snap = |value: f64| {
@@ -275,21 +275,25 @@ impl Chunk<'_> {
             index.value(codec.restore(start, false) + time)
         };
         match set.draw(|| value(last), snap, codec.resolution()) {
-            Some(value) => Ok(Cell::Number(index.number(value) - time)),
+            Some(value) => Ok(DecidedValue::Number(index.number(value) - time)),
             None => Err(self.stuck(place, row)),
         }
     }
 
     /// Writes the features of a sequence's context column and keeps its value.
-    fn know(&mut self, column: usize, row: usize, cell: Cell) {
+    fn know(&mut self, column: usize, row: usize, cell: DecidedValue) {
         let slot = self.networks.context.shape.slots[column];
         let sequences = self.sequences();
         match (cell, slot, &self.layout.context[column].kind) {
-            (Cell::Class(class), Slot::Category(slot), _) => {
+            (DecidedValue::Class(class), Slot::Category(slot), _) => {
                 let width = self.categories.len() / sequences;
                 self.categories[row * width + slot] = class;
             }
-            (Cell::Number(value), Slot::Number(slot), ContextKind::Number { scale, .. }) => {
+            (
+                DecidedValue::Number(value),
+                Slot::Number(slot),
+                ContextKind::Number { scale, .. },
+            ) => {
                 let width = self.numbers.len() / sequences;
                 let at = row * width + slot * CONTEXT_FEATURES;
                 self.numbers[at..at + CONTEXT_FEATURES]
@@ -298,9 +302,10 @@ impl Chunk<'_> {
             _ => {}
         }
         match (&mut self.context[column], cell) {
-            (Decided::Classes(classes), Cell::Class(class)) => classes[row] = class,
-            (Decided::Numbers(numbers), Cell::Number(number)) => numbers[row] = number,
-            (Decided::Classes(_), Cell::Number(_)) | (Decided::Numbers(_), Cell::Class(_)) => {}
+            (Decided::Classes(classes), DecidedValue::Class(class)) => classes[row] = class,
+            (Decided::Numbers(numbers), DecidedValue::Number(number)) => numbers[row] = number,
+            (Decided::Classes(_), DecidedValue::Number(_))
+            | (Decided::Numbers(_), DecidedValue::Class(_)) => {}
         }
         if let Some(cells) = self.cells.get_mut(row) {
             cells.set(Place::Context(column), cell.into());

@@ -8,7 +8,7 @@
 
 use super::draw::draw_weighted;
 use super::given::GivenRows;
-use super::sequences::Cell;
+use super::sequences::DecidedValue;
 use super::walk::Walk;
 use super::{Chunk, SampleError};
 use crate::model::long;
@@ -27,7 +27,7 @@ pub(crate) struct FilledCell {
     pub(crate) column: usize,
     /// Of all given rows.
     pub(crate) row: usize,
-    pub(crate) cell: Cell,
+    pub(crate) cell: DecidedValue,
 }
 
 /// The chosen candidate of each sequence of a chunk, after its last given row.

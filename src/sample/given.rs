@@ -2,7 +2,7 @@
 //! In: [`GivenRows`] and walks before their first row. Out: the walks after their last given row, and the LSTM's state.
 
 use super::Chunk;
-use super::sequences::{Cell, Decided};
+use super::sequences::{Decided, DecidedValue};
 use super::walk::{RowBuffer, Walk};
 use crate::constraint::Rules;
 use crate::layout::{Layout, Reference, RowKind, RowSource, next_index};
@@ -46,7 +46,7 @@ pub(crate) struct GivenRows {
 
 impl GivenRows {
     /// A value, unless it is to be drawn.
-    pub(super) fn known(&self, column: usize, row: usize) -> Option<Cell> {
+    pub(super) fn known(&self, column: usize, row: usize) -> Option<DecidedValue> {
         match self.is_unknown(column, row) {
             true => None,
             false => self.rows.get(column)?.get(row),
@@ -82,7 +82,7 @@ impl Walk {
             match (&column.kind, values) {
                 (RowKind::Category(_), Decided::Classes(classes)) => {
                     self.history.absorb_category(category_slot, classes[row]);
-                    self.show(at, Cell::Class(classes[row]));
+                    self.show(at, DecidedValue::Class(classes[row]));
                     category_slot += 1;
                 }
                 (RowKind::Number(number), Decided::Numbers(values)) => {
@@ -96,9 +96,9 @@ impl Walk {
                     }
                     match (column.source, &layout.index) {
                         (RowSource::Gap, Some(index)) => {
-                            self.show(at, Cell::Number(index.value(self.number)));
+                            self.show(at, DecidedValue::Number(index.value(self.number)));
                         }
-                        _ => self.show(at, Cell::Number(values[row])),
+                        _ => self.show(at, DecidedValue::Number(values[row])),
                     }
                     number_slot += 1;
                 }

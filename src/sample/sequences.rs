@@ -6,16 +6,16 @@ use std::ops::Range;
 
 /// One decided value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum DecidedValue {
     Class(u32),
     Number(f64),
 }
 
-impl From<Cell> for constraint::Cell {
-    fn from(cell: Cell) -> Self {
+impl From<DecidedValue> for constraint::Cell {
+    fn from(cell: DecidedValue) -> Self {
         match cell {
-            Cell::Class(class) => constraint::Cell::Class(class),
-            Cell::Number(number) => constraint::Cell::number(number),
+            DecidedValue::Class(class) => constraint::Cell::Class(class),
+            DecidedValue::Number(number) => constraint::Cell::number(number),
         }
     }
 }
@@ -47,19 +47,20 @@ impl Decided {
     }
 
     /// The value at a position, if there is one.
-    pub(crate) fn get(&self, at: usize) -> Option<Cell> {
+    pub(crate) fn get(&self, at: usize) -> Option<DecidedValue> {
         match self {
-            Decided::Classes(classes) => classes.get(at).copied().map(Cell::Class),
-            Decided::Numbers(numbers) => numbers.get(at).copied().map(Cell::Number),
+            Decided::Classes(classes) => classes.get(at).copied().map(DecidedValue::Class),
+            Decided::Numbers(numbers) => numbers.get(at).copied().map(DecidedValue::Number),
         }
     }
 
     /// Appends a value of the column's kind.
-    pub(crate) fn push(&mut self, cell: Cell) {
+    pub(crate) fn push(&mut self, cell: DecidedValue) {
         match (self, cell) {
-            (Decided::Classes(classes), Cell::Class(class)) => classes.push(class),
-            (Decided::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
-            (Decided::Classes(_), Cell::Number(_)) | (Decided::Numbers(_), Cell::Class(_)) => {}
+            (Decided::Classes(classes), DecidedValue::Class(class)) => classes.push(class),
+            (Decided::Numbers(numbers), DecidedValue::Number(number)) => numbers.push(number),
+            (Decided::Classes(_), DecidedValue::Number(_))
+            | (Decided::Numbers(_), DecidedValue::Class(_)) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
-use super::sequences::{Cell, Decided};
+use super::sequences::{Decided, DecidedValue};
 use super::{Chunk, Goal, Request, SampleError, single};
 use crate::constraint::{Allowed, Cells, Moment, Place, Rules};
 use crate::history::{History, position_features};
@@ -44,7 +44,7 @@ pub(super) struct Walk {
     /// The same of the row being drawn.
     pub(super) row_nats: f64,
     /// What was drawn for missing cells since it was last taken from here: column, given row, value.
-    pub(super) filled: Vec<(usize, usize, Cell)>,
+    pub(super) filled: Vec<(usize, usize, DecidedValue)>,
     /// What rules see of it; none without rules.
     pub(super) cells: Option<Cells>,
     /// The column for which the rules left no value in the row at hand.
@@ -62,7 +62,7 @@ impl Walk {
         (self.rows < self.given.len()).then(|| self.given.start + self.rows)
     }
 
-    fn given_cell(&self, request: &Request, column: usize) -> Option<Cell> {
+    fn given_cell(&self, request: &Request, column: usize) -> Option<DecidedValue> {
         let row = self.given_row()?;
         request.given_rows.as_ref()?.known(column, row)
     }
@@ -70,16 +70,16 @@ impl Walk {
     /// The known class of the next row's category.
     pub(super) fn given_class(&self, request: &Request, column: usize) -> Option<u32> {
         match self.given_cell(request, column)? {
-            Cell::Class(class) => Some(class),
-            Cell::Number(_) => None,
+            DecidedValue::Class(class) => Some(class),
+            DecidedValue::Number(_) => None,
         }
     }
 
     /// The known value of the next row's number.
     pub(super) fn given_number(&self, request: &Request, column: usize) -> Option<f64> {
         match self.given_cell(request, column)? {
-            Cell::Number(number) => Some(number),
-            Cell::Class(_) => None,
+            DecidedValue::Number(number) => Some(number),
+            DecidedValue::Class(_) => None,
         }
     }
 
@@ -90,7 +90,7 @@ impl Walk {
     }
 
     /// Keeps the value of a new row, or of a missing cell of a given one.
-    pub(super) fn keep(&mut self, column: usize, cell: Cell, is_known: bool) {
+    pub(super) fn keep(&mut self, column: usize, cell: DecidedValue, is_known: bool) {
         match self.given_row() {
             Some(row) if !is_known => self.filled.push((column, row, cell)),
             Some(_) => {}

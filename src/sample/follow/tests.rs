@@ -24,7 +24,7 @@ fn what_was_drawn_is_found_through_those_it_was_handed_on_by() {
     let cell = |row: usize, class: u32| FilledCell {
         column: 0,
         row,
-        cell: Cell::Class(class),
+        cell: DecidedValue::Class(class),
     };
     let genealogy = || Genealogy {
         events: vec![

@@ -7,8 +7,8 @@
 )]
 
 use parsynth::{
-    ArtifactError, Device, Error, Metadata, ParSynthesizer, SampleOptions, SdType, read_parquet,
-    write_parquet,
+    ArtifactError, Constraint, Device, Error, Metadata, ParSynthesizer, PersonalKind,
+    SampleOptions, SdType, read_parquet, write_parquet,
 };
 use polars::prelude::*;
 use proptest::prelude::*;
@@ -434,13 +434,15 @@ fn a_folder_that_takes_no_files_is_an_error() {
     );
 }
 
-/// The smallest model with an index, a context column, a number with gaps and ids.
+/// The smallest model with an index, a context column, a number with gaps, ids, personal data and rules.
 fn golden_model() -> ParSynthesizer {
     let metadata = Metadata::builder()
         .column("key", SdType::Id { regex_format: None })
         .column("day", SdType::Datetime { format: None })
         .column("town", SdType::Categorical)
         .column("size", SdType::Numerical)
+        .column("state", SdType::Categorical)
+        .column("mail", SdType::personal(PersonalKind::Email))
         .sequence_key("key")
         .sequence_index("day")
         .build()
@@ -452,10 +454,16 @@ fn golden_model() -> ParSynthesizer {
         "town" => ["x", "x", "x", "x", "y", "y", "y", "x", "x", "x"],
         "size" => [Some(1.5), None, Some(1.5), Some(3.0), Some(3.0), Some(1.5), None,
             Some(1.5), Some(3.0), Some(1.5)],
+        "state" => ["on", "off", "on", "off", "on", "off", "on", "on", "off", "on"],
+        "mail" => ["a@b.cd"; 10],
     )
     .unwrap();
     ParSynthesizer::builder(metadata)
         .context_columns(["town"])
+        .constraints([
+            Constraint::positive("size").strict(),
+            Constraint::seen_transitions("state"),
+        ])
         .hidden_size(2)
         .epochs(1)
         .threads(1)
@@ -492,8 +500,10 @@ fn reads_v1_written_by_0_1_0() {
         [
             ("key", text.clone()),
             ("day", text.clone()),
-            ("town", text),
-            ("size", DataType::Float64)
+            ("town", text.clone()),
+            ("size", DataType::Float64),
+            ("state", text.clone()),
+            ("mail", text)
         ]
     );
     // Few values were seen, and nothing else comes back.
@@ -505,6 +515,17 @@ fn reads_v1_written_by_0_1_0() {
     let seen = [1.5, 3.0];
     let mut found = sizes.f64().unwrap().iter().flatten();
     assert!(found.all(|size| seen.contains(&size)));
+    let states = column("state");
+    let states: Vec<Option<&str>> = states.str().unwrap().iter().collect();
+    let keys = column("key");
+    let keys = keys.str().unwrap();
+    let is_alternating = |row: usize| states[row] != states[row - 1];
+    let goes_on = |row: &usize| keys.get(*row) == keys.get(*row - 1);
+    assert!((1..states.len()).filter(goes_on).all(is_alternating));
+    assert!(golden.constraints().len() == 2);
+    let is_mail =
+        |mail: Option<&str>| mail.is_some_and(|mail| mail.contains('@') && mail != "a@b.cd");
+    assert!(column("mail").str().unwrap().iter().all(is_mail));
     let is_day = |day: Option<&str>| day.is_some_and(|day| day.starts_with("2024-0"));
     assert!(column("day").str().unwrap().iter().all(is_day));
 }

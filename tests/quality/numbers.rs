@@ -41,10 +41,15 @@ fn a_column_of_mostly_zeros_keeps_its_zeros_and_its_tail() {
         }
     }
     let data = df!("k" => k, "v" => &v).unwrap();
-    let synthesizer = keyed(&[("v", Numerical)]).fit(&data).unwrap();
-    let synthetic = numbers(&sampled(&synthesizer, 400), "v");
+    // The 99th percentile of some 110 values hangs on two of them, of which a fit may hold out one: three fits.
+    let synthetic: Vec<f64> = (1..=3)
+        .flat_map(|seed| {
+            let synthesizer = keyed(&[("v", Numerical)]).seed(seed).fit(&data).unwrap();
+            numbers(&sampled(&synthesizer, 200), "v")
+        })
+        .collect();
     let zeros = |values: &[f64]| share(values, |value| value == 0.0);
-    // 20,000 draws: sampling error 0.2 points; the limit of the claim is 3 points.
+    // 30,000 draws: sampling error 0.2 points; the limit of the claim is 3 points.
     assert!(
         (zeros(&synthetic) - zeros(&v)).abs() <= 0.03,
         "{} against {}",

@@ -539,3 +539,33 @@ fn whatever_the_table_its_own_metadata_suits_it() {
         }
     }
 }
+
+#[test]
+fn a_key_of_personal_data_or_of_two_columns_can_be_fitted_as_detected() {
+    let rows = 60;
+    let personal = df!(
+        "email" => (0..rows).map(|row| format!("user{}@example.org", row / 6)).collect::<Vec<String>>(),
+        "day" => (0..rows).map(|row| (row % 6) as i64).collect::<Vec<i64>>(),
+        "mood" => (0..rows).map(|row| ["low", "high"][row * 5 % 7 % 2]).collect::<Vec<&str>>(),
+    )
+    .unwrap();
+    let pair = df!(
+        "clinic" => (0..rows).map(|row| ["north", "south", "west"][row / 20]).collect::<Vec<&str>>(),
+        "number" => (0..rows).map(|row| (row / 4 % 5) as i64).collect::<Vec<i64>>(),
+        "day" => (0..rows).map(|row| (row % 4) as i64).collect::<Vec<i64>>(),
+        "heat" => (0..rows).map(|row| 36.0 + (row * 7 % 11) as f64 / 10.0).collect::<Vec<f64>>(),
+    )
+    .unwrap();
+    for (frame, key) in [(personal, vec!["email"]), (pair, vec!["clinic", "number"])] {
+        let detected = detect(&frame);
+        assert_eq!(detected.metadata.sequence_key(), key, "{detected}");
+        assert_eq!(detected.metadata.sequence_index(), Some("day"));
+        let synthesizer = ParSynthesizer::builder(detected.metadata)
+            .context_columns(detected.context_columns)
+            .hidden_size(8)
+            .epochs(0)
+            .fit(&frame)
+            .unwrap();
+        assert_eq!(synthesizer.sample(5).unwrap().schema(), frame.schema());
+    }
+}

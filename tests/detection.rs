@@ -264,6 +264,7 @@ fn few_recurring_numbers_are_codes_and_the_report_says_the_doubt() {
         "stage" => (0..60).map(|row| row * 7 % 4 + 1).collect::<Vec<i64>>(),
         "flag" => (0..60).map(|row| f64::from(row * 5 % 3 % 2)).collect::<Vec<f64>>(),
         "dose" => (0..60).map(|row| row * 7 % 4 * 50).collect::<Vec<i64>>(),
+        "qty" => (0..60).map(|row| row * 7 % 3 + 1).collect::<Vec<i64>>(),
         "height" => (0..60).map(|row| row * 7 % 23).collect::<Vec<i64>>(),
     )
     .unwrap();
@@ -273,6 +274,7 @@ fn few_recurring_numbers_are_codes_and_the_report_says_the_doubt() {
     assert_eq!(sdtype(&detected, "flag"), SdType::Categorical);
     assert_eq!(sdtype(&detected, "dose"), SdType::Numerical);
     assert!(doubts(&detected, "dose").contains("state it as categorical"));
+    assert_eq!(sdtype(&detected, "qty"), SdType::Numerical);
     assert_eq!(sdtype(&detected, "height"), SdType::Numerical);
     assert_eq!(doubts(&detected, "height"), "");
 }
@@ -306,6 +308,13 @@ fn tables_without_rows_values_or_sequences_are_described_by_what_there_is() {
     assert_eq!(sdtype(&detected, "x"), SdType::Numerical);
     assert_eq!(sdtype(&detected, "z"), SdType::Numerical);
     assert_eq!(detected.context_columns, Vec::<String>::new());
+    let (_folder, path) = csv("a;b\n1;2\n");
+    let notes = Metadata::detect_from_csv(path).unwrap().report.notes;
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("separated by commas"))
+    );
     let (_folder, path) = csv("a,b\n");
     assert_eq!(Metadata::detect_from_csv(path).unwrap().report.rows, 0);
 }
@@ -528,5 +537,35 @@ fn whatever_the_table_its_own_metadata_suits_it() {
                 read.unwrap_err()
             );
         }
+    }
+}
+
+#[test]
+fn a_key_of_personal_data_or_of_two_columns_can_be_fitted_as_detected() {
+    let rows = 60;
+    let personal = df!(
+        "email" => (0..rows).map(|row| format!("user{}@example.org", row / 6)).collect::<Vec<String>>(),
+        "day" => (0..rows).map(|row| (row % 6) as i64).collect::<Vec<i64>>(),
+        "mood" => (0..rows).map(|row| ["low", "high"][row * 5 % 7 % 2]).collect::<Vec<&str>>(),
+    )
+    .unwrap();
+    let pair = df!(
+        "clinic" => (0..rows).map(|row| ["north", "south", "west"][row / 20]).collect::<Vec<&str>>(),
+        "number" => (0..rows).map(|row| (row / 4 % 5) as i64).collect::<Vec<i64>>(),
+        "day" => (0..rows).map(|row| (row % 4) as i64).collect::<Vec<i64>>(),
+        "heat" => (0..rows).map(|row| 36.0 + (row * 7 % 11) as f64 / 10.0).collect::<Vec<f64>>(),
+    )
+    .unwrap();
+    for (frame, key) in [(personal, vec!["email"]), (pair, vec!["clinic", "number"])] {
+        let detected = detect(&frame);
+        assert_eq!(detected.metadata.sequence_key(), key, "{detected}");
+        assert_eq!(detected.metadata.sequence_index(), Some("day"));
+        let synthesizer = ParSynthesizer::builder(detected.metadata)
+            .context_columns(detected.context_columns)
+            .hidden_size(8)
+            .epochs(0)
+            .fit(&frame)
+            .unwrap();
+        assert_eq!(synthesizer.sample(5).unwrap().schema(), frame.schema());
     }
 }

@@ -128,6 +128,30 @@ fn a_fit_stops_at_one_of_the_listed_problems_in_the_same_words() {
 }
 
 #[test]
+fn dates_as_digits_and_ids_as_numbers_are_counted_by_their_digits() {
+    let metadata = Metadata::builder()
+        .column("d", dated("%Y%m%d"))
+        .column("whole", id(Some("[1-9]{2}")))
+        .column("real", id(Some("[1-9]{2}")))
+        .column("zoned", dated("%Y-%m-%dT%H:%M:%S%z"))
+        .build()
+        .unwrap();
+    let frame = df!(
+        "d" => [Some(20_230_623), Some(20_231_405), None, Some(0)],
+        "whole" => [Some(11), Some(10), Some(99), None],
+        "real" => [11.0, 12.0, 13.5, 100.0],
+        "zoned" => ["2021-04-05T10:00:00+0200", "2021-04-05T10:00:00+0100", "x", "2021-04-05T11:00:00+0200"],
+    )
+    .unwrap();
+    let found = metadata.validate_data(&frame).unwrap_err().problems;
+    assert_eq!(told(&found, "d"), [(Some(1), 2)]);
+    assert_eq!(told(&found, "whole"), [(Some(1), 1)]);
+    assert_eq!(told(&found, "real"), [(Some(2), 2)]);
+    assert_eq!(told(&found, "zoned"), [(Some(2), 1)]);
+    assert_eq!(found.len(), 4);
+}
+
+#[test]
 fn context_columns_are_checked_with_their_roles() {
     let (metadata, frame) = stores();
     let builder = ParSynthesizer::builder(metadata).context_columns(["regoin", "date", "store_id"]);

@@ -113,7 +113,7 @@ impl Metadata {
     ///   reads and writes back every value, id if all values differ, personal if its name says so (`email`), else
     ///   categorical. Whole numbers are datetime if all their digits are dates (20230623).
     /// - Numbers are numerical, unless they are codes: each of 2 to 10 values recurs (five cells to a value), and there
-    ///   are at most three, or they run from 0 or 1 without a gap.
+    ///   are at most three, or they run from 0 or 1 without a gap; a name such as `price` or `age` speaks against it.
     /// - The *sequence key* is text or whole numbers that recur, for which two or more of these speak: a date or number
     ///   rises or never repeats in each of its groups, columns are constant in each, its rows stand together, its name
     ///   is one of a key, it comes first. Where no column will do, two together may.
@@ -161,7 +161,19 @@ impl Metadata {
     /// [`TableError`] when the file cannot be read, is not UTF-8, has no header or rows of unequal length.
     pub fn detect_from_csv(path: impl AsRef<Path>) -> Result<DetectedMetadata, TableError> {
         let text = files::read_csv_as_text(path.as_ref())?;
-        Metadata::detect_from_dataframe(&untyped::typed(text)?)
+        let separator = match text.columns() {
+            [only] => [';', '\t', '|']
+                .into_iter()
+                .find(|sign| only.name().contains(*sign)),
+            _ => None,
+        };
+        let mut detected = Metadata::detect_from_dataframe(&untyped::typed(text)?)?;
+        if let Some(separator) = separator {
+            detected.report.notes.push(format!(
+                "the file has one column with {separator:?} in its name; columns are separated by commas here"
+            ));
+        }
+        Ok(detected)
     }
 
     /// Guesses the statement about a Parquet file; see

@@ -1,7 +1,7 @@
 //! Whether a frame fits its metadata: every problem at once, where a fit stops at the first.
 //! In: a frame and its metadata, perhaps a fitted schema. Out: `InvalidData`, in the words that a fit would use.
 
-use polars::prelude::{Column, DataFrame, IdxCa};
+use polars::prelude::{Column, DataFrame, DataType, IdxCa};
 
 use super::cells;
 use super::codes::Codes;
@@ -260,13 +260,18 @@ fn unmatched(column: &Column, metadata: &Metadata) -> Option<DataProblem> {
     };
     let regex = regex::Regex::new(&format!("^(?:{regex_format})$")).ok()?;
     let series = column.as_materialized_series();
-    let text = series.cast(&polars::prelude::DataType::String).ok()?;
+    let whole_end = if series.dtype().is_float() { ".0" } else { "" };
+    let text = series.cast(&DataType::String).ok()?;
     let rows: Vec<usize> = text
         .str()
         .ok()?
         .iter()
         .enumerate()
-        .filter(|(_, cell)| cell.is_some_and(|cell| !regex.is_match(cell)))
+        // A float that is whole is the id without its fraction.
+        .filter(|(_, cell)| {
+            cell.map(|cell| cell.strip_suffix(whole_end).unwrap_or(cell))
+                .is_some_and(|cell| !regex.is_match(cell))
+        })
         .map(|(row, _)| row)
         .collect();
     let error = TableError::Unmatched {

@@ -180,7 +180,7 @@ impl NameWords {
 
     /// Whether a word of the name is one of a key.
     pub(super) fn say_key(&self) -> bool {
-        !self.counts_something() && self.has(&KEY_WORDS) && !self.say_time()
+        !self.say_quantity() && self.has(&KEY_WORDS) && !self.say_time()
     }
 
     /// Whether the name says id in so many words, whosever it is.
@@ -201,11 +201,28 @@ impl NameWords {
         self.longest(&PERHAPS_PERSONAL)
     }
 
-    /// `number_of_visits`, `unit_price`: a key's word within a quantity's name.
-    fn counts_something(&self) -> bool {
-        self.has(&[
-            "of", "price", "cost", "count", "total", "nb", "num", "sales", "amount", "rate", "age",
-        ])
+    /// `number_of_visits`, `unit_price`: a quantity, though a key's word be in its name.
+    pub(super) fn say_quantity(&self) -> bool {
+        const WORDS: [&str; 17] = [
+            "price",
+            "cost",
+            "count",
+            "total",
+            "nb",
+            "num",
+            "sales",
+            "amount",
+            "rate",
+            "age",
+            "qty",
+            "quantity",
+            "size",
+            "weight",
+            "height",
+            "temperature",
+            "score",
+        ];
+        self.has(&WORDS) || (self.has(&["number"]) && self.has(&["of"]))
     }
 
     fn has(&self, words: &[&str]) -> bool {

@@ -213,7 +213,8 @@ impl Profile {
 
     /// Whether a number's values are few enough, and recur enough, to be codes.
     fn few_values(&self) -> bool {
-        (2..=MOST_CODES).contains(&self.distinct)
+        !self.words.say_quantity()
+            && (2..=MOST_CODES).contains(&self.distinct)
             && self.present() >= CELLS_PER_CODE * self.distinct
     }
 

@@ -85,14 +85,21 @@ pub(super) fn find(frame: &DataFrame, profiles: &[Profile]) -> Result<Roles, Tab
             )
         })
         .map(|(at, _)| at);
+    // A column that gives no other an order may be one of two that do.
+    let pair = match best.map(|at| keys[at].order) {
+        None | Some(Order::Mixed) => working_pair(&keys, frame, profiles, &indexes, &mut roles)?,
+        Some(Order::Level | Order::Unique | Order::Rising) => None,
+    };
     for (at, key) in keys.iter().enumerate() {
-        roles.keys.push(candidate(key, profiles, best == Some(at)));
+        let taken = match &pair {
+            Some(pair) => pair.columns.contains(&key.column),
+            None => best == Some(at),
+        };
+        roles.keys.push(candidate(key, profiles, taken));
     }
     roles.keys.sort_by_key(|candidate| !candidate.taken);
-    let chosen = match best {
-        Some(at) => Some(Chosen::from(keys.swap_remove(at))),
-        None => working_pair(&keys, frame, profiles, &indexes, &mut roles)?,
-    };
+    let alone = best.map(|at| Chosen::from(keys.swap_remove(at)));
+    let chosen = pair.or(alone);
     if let Some(key) = &chosen {
         roles.context = constant_within(&key.codes, &key.columns, frame, profiles)?;
         roles.aliases = aliases(&roles.context, &key.codes, profiles);
@@ -293,6 +300,7 @@ fn candidate(key: &Key, profiles: &[Profile], taken: bool) -> KeyCandidate {
     );
     let evidence = key.evidence.join("; ");
     let reason = match (taken, key.is_enough()) {
+        (true, _) if key.evidence.is_empty() => format!("{groups}; taken with another"),
         (true, _) => format!("{groups}; {evidence}"),
         (false, _) if key.evidence.is_empty() => format!("{groups}; nothing speaks for it"),
         (false, false) => format!("{groups}; {evidence}, which is not enough"),

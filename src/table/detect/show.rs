@@ -61,6 +61,9 @@ fn table(header: [&str; 3]) -> Table {
     table
         .load_preset(UTF8_HORIZONTAL_ONLY)
         .remove_style(TableComponent::HorizontalLines)
+        .remove_style(TableComponent::LeftBorderIntersections)
+        .remove_style(TableComponent::MiddleIntersections)
+        .remove_style(TableComponent::RightBorderIntersections)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH)
         .set_header(header);

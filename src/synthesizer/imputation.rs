@@ -55,7 +55,7 @@ impl ParSynthesizer {
     /// of its own row that stand before it in the fitted table. What stands after it counts too: 16 ways to fill a
     /// sequence are followed side by side, and those that make known cells further on unlikely give way to those that
     /// make them likely ([`ImputeOptions::candidates`]). What far later rows say of early cells is thereby told only as
-    /// well as 16 tries can.
+    /// well as 16 tries can. Constraints hold in drawn cells, as far as the known ones leave them a value.
     ///
     /// ```
     /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
@@ -79,7 +79,8 @@ impl ParSynthesizer {
     }
 
     /// The frame with missing cells filled, as the options say. Missing cells of columns that are not to be filled stay,
-    /// and count as the state that they are; where the model never saw it, they count as nothing.
+    /// and count as the state that they are; where the model never saw it, they count as nothing. A column that a
+    /// constraint binds to one before it, as an end to its start, stays missing where that one does.
     ///
     /// ```
     /// # use parsynth::{ImputeOptions, Metadata, ParSynthesizer, read_csv};
@@ -186,7 +187,9 @@ impl ParSynthesizer {
             self.layout.number_codec(column),
             self.category_codec(column),
         ) {
-            (Some(codec), _) => codec.continuous.is_some() || !codec.atoms.is_empty(),
+            (Some(codec), _) => {
+                codec.classes() > usize::from(codec.has_missing) + usize::from(codec.has_same)
+            }
             (None, Some(codec)) => !codec.labels.is_empty(),
             (None, None) => false,
         }

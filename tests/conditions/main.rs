@@ -14,4 +14,5 @@ mod conditions;
 mod end;
 mod impute;
 mod lengths;
+mod rules;
 mod seeds;

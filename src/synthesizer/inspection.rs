@@ -44,6 +44,16 @@ impl ParSynthesizer {
         }
     }
 
+    /// The matrix products that one row of each of `rows` sequences takes, as `[matrices, rows, inner, columns]`: what
+    /// the bench `limits` measures the floor of sampling by.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn products_of_a_step(&self, rows: usize) -> Vec<[i64; 4]> {
+        self.locked()
+            .sequence_shape
+            .products(crate::model::long(rows))
+    }
+
     /// Every option of the fit with the value that it had.
     ///
     /// ```

@@ -98,6 +98,44 @@ impl SequenceShape {
         self.sizes.embedding + long(HISTORY_FEATURES)
     }
 
+    /// The matrix products of one row of each of `rows` sequences, as `[matrices, rows, inner, columns]`.
+    pub(crate) fn products(&self, rows: i64) -> Vec<[i64; 4]> {
+        let Sizes {
+            hidden,
+            layers,
+            embedding,
+            head,
+            components,
+        } = self.sizes;
+        let mut products = Vec::new();
+        for layer in 0..layers {
+            let input = if layer == 0 {
+                self.lstm_input()
+            } else {
+                hidden
+            };
+            products.push([1, rows, input, 4 * hidden]);
+            products.push([1, rows, hidden, 4 * hidden]);
+        }
+        products.push([self.numbers, rows, long(HISTORY_FEATURES), embedding]);
+        products.push([1, rows, self.base(), self.heads() * head]);
+        products.push([self.heads(), rows, self.own(), head]);
+        for of_head in &self.decoder.heads {
+            let outputs = match of_head.continuous {
+                Some(_) => 3 * components + 1,
+                None => 0,
+            };
+            products.push([1, rows, long(of_head.column) * embedding, head]);
+            products.push([1, rows, head, long(of_head.classes) + outputs]);
+        }
+        products.push([self.numbers, rows, long(CURRENT_FEATURES), embedding]);
+        if self.has_gap {
+            products.push([1, rows, self.calendar, embedding]);
+        }
+        products.retain(|product| product.iter().all(|&size| size > 0));
+        products
+    }
+
     /// Every weight, the LSTM's first.
     pub(crate) fn plan(&self) -> Plan {
         let uniform = |fan_in: i64| Start::Uniform(1.0 / (fan_in.max(1) as f64).sqrt());

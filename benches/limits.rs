@@ -21,7 +21,7 @@ const SEED: u64 = 7;
 /// Sequences that the engine has in work at once in a thread.
 const CHUNK: usize = 512;
 /// Every comparison is the median of this many rounds, the sides in turn.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 /// What one measurement is of.
 struct Size {

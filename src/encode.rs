@@ -4,7 +4,7 @@
 
 use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, Target};
-use crate::history::{History, context_features, current_features, position_features};
+use crate::history::{History, NO_NUMBER, context_features, position_features};
 use crate::layout::{
     CONTEXT_FEATURES, CURRENT_FEATURES, CategoryCodec, ContextKind, ContextSource,
     HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, RowSource, gap, numbers,
@@ -325,14 +325,10 @@ fn encode_sequence(
                         (RowSource::Gap, _) => f64::NAN,
                     };
                     let last = history.last(number_slot);
-                    let features = current_features(value, last, &number.scale);
-                    for (slot, feature) in features.into_iter().enumerate() {
-                        encoded.current_numbers[(row, number_slot * CURRENT_FEATURES + slot)] =
-                            feature;
-                    }
                     // The first row has no gap to tell.
                     let has_value = column.source != RowSource::Gap || step > 0;
                     let by_change = number.change.as_ref().filter(|_| !last.is_nan());
+                    let mut features = NO_NUMBER;
                     if has_value {
                         match by_change {
                             Some(change) => {
@@ -351,7 +347,11 @@ fn encode_sequence(
                                 encoded.skip[(row, head)] = skip_score(number.value(), last);
                             }
                         }
-                        history.absorb_number(number_slot, value, &number.scale);
+                        features = history.absorb_number(number_slot, value, &number.scale);
+                    }
+                    for (slot, feature) in features.into_iter().enumerate() {
+                        encoded.current_numbers[(row, number_slot * CURRENT_FEATURES + slot)] =
+                            feature;
                     }
                     number_slot += 1;
                     head += 1 + usize::from(number.change.is_some());

@@ -37,10 +37,10 @@ impl NumberHistory {
         was_missing: false,
     };
 
-    fn absorb(&mut self, value: f64, scale: &NumberScale) {
+    fn absorb(&mut self, value: f64, scale: &NumberScale) -> [f32; CURRENT_FEATURES] {
         self.was_missing = value.is_nan();
         if self.was_missing {
-            return;
+            return NO_NUMBER;
         }
         let score = scale.score(value);
         (self.previous, self.score_previous) = (self.last, self.score_last);
@@ -50,6 +50,17 @@ impl NumberHistory {
         }
         self.score_sum += score;
         self.seen = self.seen.saturating_add(1);
+        let change = if self.previous.is_nan() {
+            0.0
+        } else {
+            scale.change(self.previous, value)
+        };
+        [
+            score as f32,
+            scale.standard(value) as f32,
+            0.0,
+            change as f32,
+        ]
     }
 
     /// Score and standard value of the last, both changes from the one before, score of the first, mean score,
@@ -138,9 +149,15 @@ impl History {
         round_difference(last - previous, last.abs().max(previous.abs()))
     }
 
-    /// Takes in the value of a number slot.
-    pub(crate) fn absorb_number(&mut self, slot: usize, value: f64, scale: &NumberScale) {
-        self.numbers[slot].absorb(value, scale);
+    /// Takes in the value of a number slot, and tells its features as one of the row at hand: score, standard value,
+    /// missing, change from the last observed.
+    pub(crate) fn absorb_number(
+        &mut self,
+        slot: usize,
+        value: f64,
+        scale: &NumberScale,
+    ) -> [f32; CURRENT_FEATURES] {
+        self.numbers[slot].absorb(value, scale)
     }
 
     /// Takes in the class of a category slot.
@@ -149,27 +166,8 @@ impl History {
     }
 }
 
-/// Features of a number of the row at hand: score, standard value, missing, change from the last observed.
-pub(crate) fn current_features(
-    value: f64,
-    last: f64,
-    scale: &NumberScale,
-) -> [f32; CURRENT_FEATURES] {
-    if value.is_nan() {
-        return [0.0, 0.0, 1.0, 0.0];
-    }
-    let change = if last.is_nan() {
-        0.0
-    } else {
-        scale.change(last, value)
-    };
-    [
-        scale.score(value) as f32,
-        scale.standard(value) as f32,
-        0.0,
-        change as f32,
-    ]
-}
+/// Features of a number of the row at hand that is missing, or that the row does not have.
+pub(crate) const NO_NUMBER: [f32; CURRENT_FEATURES] = [0.0, 0.0, 1.0, 0.0];
 
 /// Features of a number among the context: score, standard value, missing.
 pub(crate) fn context_features(value: f64, scale: &NumberScale) -> [f32; CONTEXT_FEATURES] {

@@ -22,7 +22,7 @@ use walk::{RowBuffer, Walk};
 use crate::codec::number::NumberCodec;
 use crate::constraint::{self, Allowed, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
-use crate::history::current_features;
+use crate::history::NO_NUMBER;
 use crate::layout::{
     CONTEXT_FEATURES, CURRENT_FEATURES, Layout, NumberColumn, Reference, RowColumn, RowKind,
     RowSource, next_index,
@@ -624,10 +624,10 @@ impl Chunk<'_> {
                 Some((_, from)) => Reference::distance(from, written_value),
                 None => written_value,
             };
-            features.extend_from_slice(&current_features(value, last, &number.scale));
-            if !is_absent {
-                walk.history.absorb_number(slot, value, &number.scale);
-            }
+            features.extend_from_slice(&match is_absent {
+                true => NO_NUMBER,
+                false => walk.history.absorb_number(slot, value, &number.scale),
+            });
             if request.compares() && !is_absent {
                 walk.row_nats += match known.is_some() || !is_filled {
                     true => outputs.nats(at, number, value, last),

@@ -11,6 +11,7 @@
 use super::parameters::{Plan, Start};
 use super::{ModelError, long};
 use crate::layout::Head;
+use std::cell::OnceCell;
 use tch::{Device, Kind, Tensor};
 
 /// Heads with up to this many classes are padded to one block; wider ones have a matrix each.
@@ -50,6 +51,16 @@ pub(crate) struct Decoder {
     skip_gate_bias: Tensor,
     /// 0 where a slot is a class, a large negative number where it is none; `[narrow heads, 1, classes]`
     class_slots: Tensor,
+    outputs: OnceCell<Vec<OutputWeights>>,
+}
+
+/// All that a head says in one product: logits, then mixture and skip gate where it has them.
+#[derive(Debug)]
+struct OutputWeights {
+    /// `[width, outputs]`
+    weight: Tensor,
+    /// `[outputs]`
+    bias: Tensor,
 }
 
 /// Targets of a batch on the device, one matrix row a head.
@@ -192,6 +203,7 @@ impl Decoder {
             skip_gate_weight,
             skip_gate_bias,
             class_slots,
+            outputs: OnceCell::new(),
         })
     }
 
@@ -339,7 +351,7 @@ impl Decoder {
         order
     }
 
-    /// What one head says, brought to the host.
+    /// What one head says, brought to the host. The weights are put together at the first call, and used from then on.
     /// # Shapes
     /// `hidden` `[rows, width]`, `skip` one score a row.
     pub(crate) fn output(
@@ -348,61 +360,86 @@ impl Decoder {
         hidden: &Tensor,
         skip: &[f32],
     ) -> Result<HeadOutput, ModelError> {
-        let classes = self.shape.heads[head].classes;
-        let position = |group: &[usize]| group.iter().position(|&at| at == head).map(long);
-        let logits = match (position(&self.shape.narrow), position(&self.shape.wide)) {
-            (Some(at), _) => {
-                let weight = self
-                    .narrow_weight
-                    .f_select(0, at)?
-                    .f_narrow(1, 0, long(classes))?;
-                let bias = self
-                    .narrow_bias
-                    .f_select(0, at)?
-                    .f_narrow(1, 0, long(classes))?;
-                hidden.f_matmul(&weight)?.f_add(&bias)?
+        let outputs = match self.outputs.get() {
+            Some(outputs) => outputs,
+            None => {
+                let made = (0..self.shape.heads.len()).map(|head| self.output_weights(head));
+                let made = made.collect::<Result<_, ModelError>>()?;
+                self.outputs.get_or_init(|| made)
             }
-            (None, Some(at)) => {
-                let (weight, bias) = &self.wide[usize::try_from(at).unwrap_or(0)];
-                hidden.f_matmul(weight)?.f_add(bias)?
-            }
-            (None, None) => hidden.f_new_zeros(
-                [hidden.size()[0], long(classes)],
-                (Kind::Float, hidden.device()),
-            )?,
         };
-        let mut mixture = Vec::new();
-        if let Some(at) = position(&self.shape.mixed) {
-            let outputs = hidden
-                .f_matmul(&self.mixture_weight.f_select(0, at)?)?
-                .f_add(&self.mixture_bias.f_select(0, at)?)?;
-            mixture = to_host(&outputs)?;
-            let gate = hidden
-                .f_matmul(&self.skip_gate_weight.f_select(0, at)?)?
-                .f_add(&self.skip_gate_bias.f_select(0, at)?)?
-                .f_sigmoid()?;
-            self.finish_mixture(&mut mixture, skip, &to_host(&gate)?);
+        let OutputWeights { weight, bias } = &outputs[head];
+        let said = to_host(&bias.f_addmm(hidden, weight)?)?;
+        let Head {
+            classes,
+            continuous,
+            ..
+        } = self.shape.heads[head];
+        if continuous.is_none() {
+            return Ok(HeadOutput {
+                classes,
+                logits: said,
+                mixture: Vec::new(),
+            });
+        }
+        let width = classes + 3 * self.components() + 1;
+        let rows = said.len() / width;
+        let mut logits = Vec::with_capacity(rows * classes);
+        let mut mixture = Vec::with_capacity(rows * 3 * self.components());
+        for (row, skip) in said.chunks_exact(width).zip(skip) {
+            logits.extend_from_slice(&row[..classes]);
+            let from = mixture.len();
+            mixture.extend_from_slice(&row[classes..width - 1]);
+            let gate = 1.0 / (1.0 + (-row[width - 1]).exp());
+            self.finish_mixture(&mut mixture[from..], gate * skip);
         }
         Ok(HeadOutput {
             classes,
-            logits: to_host(&logits)?,
+            logits,
             mixture,
         })
     }
 
-    /// Moves the means by the gated skip and clamps the log scales, as the loss does.
-    fn finish_mixture(&self, mixture: &mut [f32], skip: &[f32], gate: &[f32]) {
-        let components = usize::try_from(self.shape.components).unwrap_or(1);
+    /// A head's weights side by side.
+    fn output_weights(&self, head: usize) -> Result<OutputWeights, ModelError> {
+        let classes = long(self.shape.heads[head].classes);
+        let position = |group: &[usize]| group.iter().position(|&at| at == head).map(long);
+        let of_head = |tensor: &Tensor, at: i64| tensor.f_select(0, at);
+        let (mut weights, mut biases) = (Vec::new(), Vec::new());
+        if let Some(at) = position(&self.shape.narrow) {
+            weights.push(of_head(&self.narrow_weight, at)?.f_narrow(1, 0, classes)?);
+            biases.push(of_head(&self.narrow_bias, at)?.f_narrow(1, 0, classes)?);
+        } else if let Some(at) = self.shape.wide.iter().position(|&wide| wide == head) {
+            let (weight, bias) = &self.wide[at];
+            weights.push(weight.shallow_clone());
+            biases.push(bias.f_unsqueeze(0)?);
+        }
+        if let Some(at) = position(&self.shape.mixed) {
+            weights.push(of_head(&self.mixture_weight, at)?);
+            biases.push(of_head(&self.mixture_bias, at)?);
+            weights.push(of_head(&self.skip_gate_weight, at)?);
+            biases.push(of_head(&self.skip_gate_bias, at)?);
+        }
+        Ok(OutputWeights {
+            weight: Tensor::f_cat(&weights, 1)?,
+            bias: Tensor::f_cat(&biases, 1)?.f_squeeze_dim(0)?,
+        })
+    }
+
+    fn components(&self) -> usize {
+        usize::try_from(self.shape.components).unwrap_or(1)
+    }
+
+    /// Moves a row's means by the gated skip and clamps its log scales, as the loss does.
+    fn finish_mixture(&self, mixture: &mut [f32], skip: f32) {
+        let components = self.components();
         #[allow(clippy::cast_possible_truncation, reason = "the network works in f32")]
         let (lowest, highest) = (LOG_SCALE.0 as f32, LOG_SCALE.1 as f32);
-        let rows = mixture.chunks_exact_mut(3 * components);
-        for ((row, skip), gate) in rows.zip(skip).zip(gate) {
-            for mean in &mut row[components..2 * components] {
-                *mean += gate * skip;
-            }
-            for log_scale in &mut row[2 * components..] {
-                *log_scale = log_scale.clamp(lowest, highest);
-            }
+        for mean in &mut mixture[components..2 * components] {
+            *mean += skip;
+        }
+        for log_scale in &mut mixture[2 * components..] {
+            *log_scale = log_scale.clamp(lowest, highest);
         }
     }
 }

@@ -301,14 +301,14 @@ impl SequenceNetwork {
         features: &RowFeatures,
     ) -> Result<Tensor, ModelError> {
         let base = Tensor::f_cat(&[lstm_output, &features.context, &features.place], 1)?;
-        let shared = base.f_matmul(&self.base_weight)?.f_add(&self.base_bias)?; // [rows, heads × width]
+        let shared = self.base_bias.f_addmm(&base, &self.base_weight)?; // [rows, heads × width]
         let own = features
             .own
             .f_transpose(0, 1)?
             .f_index_select(0, &self.indices.column_of_head)?; // [heads, rows, own]
         Ok(self
             .by_head(&shared)?
-            .f_add(&own.f_matmul(&self.own_weight)?)?)
+            .f_baddbmm(&own, &self.own_weight, 1.0, 1.0)?)
     }
 
     fn by_head(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
@@ -407,18 +407,19 @@ impl SequenceNetwork {
         before: &Tensor,
         current: &Tensor,
     ) -> Result<Tensor, ModelError> {
-        let mut hidden = before.f_select(0, long(head))?;
+        let before = before.f_select(0, long(head))?;
         let filled = long(self.shape.decoder.heads[head].column) * self.shape.sizes.embedding;
-        if filled > 0 {
-            let width = self.shape.sizes.head;
-            let weight = self.earlier_weight.f_narrow(0, 0, filled)?.f_narrow(
-                1,
-                long(head) * width,
-                width,
-            )?;
-            hidden = hidden.f_add(&current.f_narrow(1, 0, filled)?.f_matmul(&weight)?)?;
+        if filled == 0 {
+            return Ok(before.f_silu()?);
         }
-        Ok(hidden.f_silu()?)
+        let width = self.shape.sizes.head;
+        let weight =
+            self.earlier_weight
+                .f_narrow(0, 0, filled)?
+                .f_narrow(1, long(head) * width, width)?;
+        Ok(before
+            .f_addmm(&current.f_narrow(1, 0, filled)?, &weight)?
+            .f_silu_()?)
     }
 
     /// Embeds the numbers of one column, `[rows, embedding]`; `calendar` is the row's own date for the gap.
@@ -429,13 +430,10 @@ impl SequenceNetwork {
         calendar: Option<&Tensor>,
     ) -> Result<Tensor, ModelError> {
         let weight = self.current_number_weight.f_select(0, long(slot))?;
-        let embedded = features
-            .f_matmul(&weight)?
-            .f_add(&self.current_number_bias.f_select(0, long(slot))?)?;
+        let bias = self.current_number_bias.f_select(0, long(slot))?;
+        let embedded = bias.f_addmm(features, &weight)?;
         match calendar {
-            Some(calendar) => {
-                Ok(embedded.f_add(&calendar.f_matmul(&self.current_calendar_weight)?)?)
-            }
+            Some(calendar) => Ok(embedded.f_addmm(calendar, &self.current_calendar_weight)?),
             None => Ok(embedded),
         }
     }

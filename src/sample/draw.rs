@@ -7,6 +7,8 @@ use rand::rngs::ChaCha12Rng;
 
 /// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
 const TAIL: f64 = 1e-5;
+/// Weights of up to so many classes are held on the stack.
+const FEW_CLASSES: usize = 16;
 
 impl HeadOutput {
     /// Draws a class of a row among the allowed ones; none when none is.
@@ -196,24 +198,31 @@ fn draw_from_logits(
     if logits.len() == 1 {
         return is_allowed(0).then_some(0);
     }
+    // On the stack where they fit, as they mostly do.
+    let (mut few, mut many) = ([0.0; FEW_CLASSES], Vec::new());
+    let weights = match few.get_mut(..logits.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(logits.len(), 0.0);
+            &mut many[..]
+        }
+    };
     let allowed = |&(at, _): &(usize, &f32)| is_allowed(at);
     let most = logits
         .iter()
         .enumerate()
         .filter(allowed)
         .fold(f32::NEG_INFINITY, |most, (_, &logit)| most.max(logit));
-    let weight = |logit: f32| ((f64::from(logit) - f64::from(most)) / temperature).exp();
-    let total: f64 = logits
-        .iter()
-        .enumerate()
-        .filter(allowed)
-        .map(|(_, &logit)| weight(logit))
-        .sum();
+    let mut total = 0.0;
+    for (at, &logit) in logits.iter().enumerate().filter(allowed) {
+        weights[at] = ((f64::from(logit) - f64::from(most)) / temperature).exp();
+        total += weights[at];
+    }
     let mut left = uniform(generator) * total;
     let mut chosen = None;
-    for (at, &logit) in logits.iter().enumerate().filter(allowed) {
+    for (at, _) in logits.iter().enumerate().filter(allowed) {
         chosen = Some(at);
-        left -= weight(logit);
+        left -= weights[at];
         if left <= 0.0 {
             break;
         }

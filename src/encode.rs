@@ -1,22 +1,23 @@
 //! Turns a table into what the network is trained on: features and targets of every context and every row.
-//! In: [`SequenceTable`] and [`Layout`]. Out: [`Encoded`], f32 features and class numbers, all finite; row `r` of a
-//! matrix is row `r` of the table.
+//! In: [`SequenceTable`] and [`Layout`]. Out: f32 features and class numbers, all finite: of contexts at once, of rows
+//! batch by batch, since a row takes many times the memory encoded that it takes in the table.
 
 use crate::codec::calendar::IndexCodec;
 use crate::codec::number::{NumberCodec, Target};
 use crate::history::{History, NO_NUMBER, context_features, position_features};
 use crate::layout::{
     CONTEXT_FEATURES, CURRENT_FEATURES, CategoryCodec, ContextKind, ContextSource,
-    HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, RowSource, gap, numbers,
-    round_difference,
+    HISTORY_FEATURES, Layout, NumberColumn, POSITION_FEATURES, RowColumn, RowKind, RowSource, gap,
+    numbers, round_difference,
 };
 use crate::table::{Label, SequenceTable, Values};
 use ndarray::Array2;
+use std::ops::Range;
 
 /// The class of a head that has nothing to say about a row.
 pub(crate) const INACTIVE: u32 = u32::MAX;
 
-/// Targets of a set of heads, one matrix row a table row (or a sequence), one column a head.
+/// Targets of a set of heads, one matrix row a row (or a sequence), one column a head.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
     pub(crate) class: Array2<u32>,
@@ -54,7 +55,7 @@ pub(crate) struct EncodedContext {
     pub(crate) targets: Targets,
 }
 
-/// Rows, one matrix row a table row.
+/// Rows, one matrix row each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EncodedRows {
     /// `[rows, number columns × HISTORY_FEATURES]`
@@ -76,48 +77,110 @@ pub(crate) struct EncodedRows {
     pub(crate) targets: Targets,
 }
 
-/// A table as the network sees it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Encoded {
-    /// Rows of sequence `i` are `offsets[i]..offsets[i + 1]`.
-    pub(crate) offsets: Vec<usize>,
+/// Encodes a table: its contexts at once, its rows as they are asked for.
+#[derive(Debug)]
+pub(crate) struct Encoder<'a> {
+    table: &'a SequenceTable,
+    layout: &'a Layout,
+    index_column: Option<usize>,
+    /// By row column, the class of each label and, last, of a missing one; empty for numbers.
+    classes: Vec<Vec<u32>>,
     pub(crate) context: EncodedContext,
-    pub(crate) rows: EncodedRows,
 }
 
-impl Encoded {
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(
+        table: &'a SequenceTable,
+        layout: &'a Layout,
+        index_column: Option<usize>,
+    ) -> Encoder<'a> {
+        let mut encoder = Encoder {
+            table,
+            layout,
+            index_column,
+            classes: layout
+                .rows
+                .iter()
+                .map(|column| classes_of_labels(table, &column.source, &column.kind))
+                .collect(),
+            context: EncodedContext::default(),
+        };
+        encoder.context = encode_context(table, layout, |row| encoder.index(row));
+        encoder
+    }
+
     pub(crate) fn sequences(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.table.sequences()
     }
 
-    /// Rows of one sequence.
-    pub(crate) fn length(&self, sequence: usize) -> usize {
-        self.offsets[sequence + 1] - self.offsets[sequence]
+    /// Where a sequence lies among the rows.
+    pub(crate) fn range(&self, sequence: usize) -> Range<usize> {
+        self.table.offsets[sequence]..self.table.offsets[sequence + 1]
+    }
+
+    /// Rows of all sequences.
+    pub(crate) fn all_rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// The index number of a row.
+    fn index(&self, row: usize) -> Option<f64> {
+        let (column, codec) = self.index_column.zip(self.layout.index.as_ref())?;
+        Some(codec.number(numbers(&self.table.columns[column])[row]))
+    }
+
+    /// The memory of so many sequences before their first rows.
+    pub(crate) fn histories(&self, sequences: usize) -> Vec<History> {
+        vec![History::new(self.layout); sequences]
+    }
+
+    /// Encodes a part of each of some sequences, one after the other; `histories` are of the rows before, and take in
+    /// those of the parts.
+    pub(crate) fn rows(
+        &self,
+        sequences: &[usize],
+        parts: &[Range<usize>],
+        histories: &mut [History],
+    ) -> EncodedRows {
+        let mut encoded = EncodedRows::new(self.layout, parts.iter().map(Range::len).sum());
+        let mut at = 0;
+        for ((&sequence, part), history) in sequences.iter().zip(parts).zip(histories) {
+            let whole = self.range(sequence);
+            for row in part.clone() {
+                self.encode_row(row, &whole, history, at, &mut encoded);
+                at += 1;
+            }
+        }
+        encoded
     }
 }
 
-/// Encodes a whole table.
-pub(crate) fn encode(
+impl EncodedRows {
+    fn new(layout: &Layout, rows: usize) -> EncodedRows {
+        let heads = layout.row_heads().len();
+        let is_category = |column: &&RowColumn| matches!(column.kind, RowKind::Category(_));
+        let categories = layout.rows.iter().filter(is_category).count();
+        let number_columns = layout.rows.len() - categories;
+        let calendar = layout.calendar_width();
+        EncodedRows {
+            history_numbers: Array2::zeros((rows, number_columns * HISTORY_FEATURES)),
+            history_categories: Array2::zeros((rows, categories)),
+            position: Array2::zeros((rows, POSITION_FEATURES)),
+            calendar_before: Array2::zeros((rows, calendar)),
+            calendar: Array2::zeros((rows, calendar)),
+            current_numbers: Array2::zeros((rows, number_columns * CURRENT_FEATURES)),
+            current_categories: Array2::zeros((rows, categories)),
+            skip: Array2::zeros((rows, heads)),
+            targets: Targets::new(rows, heads),
+        }
+    }
+}
+
+fn encode_context(
     table: &SequenceTable,
     layout: &Layout,
-    index_column: Option<usize>,
-) -> Encoded {
-    let index: Option<Vec<f64>> = index_column
-        .zip(layout.index.as_ref())
-        .map(|(column, codec)| {
-            numbers(&table.columns[column])
-                .iter()
-                .map(|&value| codec.number(value))
-                .collect()
-        });
-    Encoded {
-        offsets: table.offsets.clone(),
-        context: encode_context(table, layout, index.as_deref()),
-        rows: encode_rows(table, layout, index.as_deref()),
-    }
-}
-
-fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>) -> EncodedContext {
+    index: impl Fn(usize) -> Option<f64>,
+) -> EncodedContext {
     let sequences = table.sequences();
     let categories = layout
         .context
@@ -135,12 +198,12 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
     for sequence in 0..sequences {
         let (first, end) = (table.offsets[sequence], table.offsets[sequence + 1]);
         let (mut number_slot, mut category_slot) = (0, 0);
+        let split = layout
+            .index
+            .as_ref()
+            .zip(index(first))
+            .map(|(codec, value)| codec.split(value));
         for (position, column) in layout.context.iter().enumerate() {
-            let split = layout
-                .index
-                .as_ref()
-                .zip(index)
-                .map(|(codec, values)| codec.split(values[first]));
             match &column.kind {
                 ContextKind::Category(codec) => {
                     let class = match (column.source, &layout.index) {
@@ -148,9 +211,11 @@ fn encode_context(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>)
                             Values::Labels { codes, labels } => codec.class(codes[first], labels),
                             Values::Numbers(_) => None,
                         },
-                        (source, Some(index_codec)) => index.and_then(|values| {
-                            index_class(source, codec, index_codec, values[first], values[end - 1])
-                        }),
+                        (source, Some(index_codec)) => {
+                            index(first).zip(index(end - 1)).and_then(|(first, last)| {
+                                index_class(source, codec, index_codec, first, last)
+                            })
+                        }
                         (_, None) => None,
                     };
                     let class = class.or_else(|| codec.hidden_class()).unwrap_or(0);
@@ -200,157 +265,77 @@ pub(crate) fn index_class(
     }
 }
 
-fn encode_rows(table: &SequenceTable, layout: &Layout, index: Option<&[f64]>) -> EncodedRows {
-    let rows = table.rows();
-    let heads = layout.row_heads().len();
-    let categories = layout
-        .rows
-        .iter()
-        .filter(|c| matches!(c.kind, RowKind::Category(_)))
-        .count();
-    let number_columns = layout.rows.len() - categories;
-    let calendar = layout.calendar_width();
-    let mut encoded = EncodedRows {
-        history_numbers: Array2::zeros((rows, number_columns * HISTORY_FEATURES)),
-        history_categories: Array2::zeros((rows, categories)),
-        position: Array2::zeros((rows, POSITION_FEATURES)),
-        calendar_before: Array2::zeros((rows, calendar)),
-        calendar: Array2::zeros((rows, calendar)),
-        current_numbers: Array2::zeros((rows, number_columns * CURRENT_FEATURES)),
-        current_categories: Array2::zeros((rows, categories)),
-        skip: Array2::zeros((rows, heads)),
-        targets: Targets::new(rows, heads),
-    };
-    let classes: Vec<Vec<u32>> = layout
-        .rows
-        .iter()
-        .map(|column| classes_of_labels(table, &column.source, &column.kind))
-        .collect();
-    for ends in table.offsets.windows(2) {
-        encode_sequence(
-            table,
-            layout,
-            index,
-            &classes,
-            ends[0]..ends[1],
-            &mut encoded,
-        );
-    }
-    encoded
-}
-
-/// The class of each row of a category column; empty for a number column.
-fn classes_of_labels(table: &SequenceTable, source: &RowSource, kind: &RowKind) -> Vec<u32> {
-    match (source, kind) {
-        (RowSource::Column(column), RowKind::Category(codec)) => match &table.columns[*column] {
-            Values::Labels { codes, labels } => {
-                // Labels are looked up once each, not once a row.
-                let of_code: Vec<u32> = (0..=u32::try_from(labels.len()).unwrap_or(u32::MAX))
-                    .map(|code| {
-                        codec
-                            .class(code, labels)
-                            .or_else(|| codec.hidden_class())
-                            .and_then(|class| u32::try_from(class).ok())
-                            .unwrap_or(0)
-                    })
-                    .collect();
-                codes
-                    .iter()
-                    .map(|&code| of_code[(code as usize).min(labels.len())])
-                    .collect()
-            }
-            Values::Numbers(_) => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
-
-fn encode_sequence(
-    table: &SequenceTable,
-    layout: &Layout,
-    index: Option<&[f64]>,
-    classes: &[Vec<u32>],
-    range: std::ops::Range<usize>,
-    encoded: &mut EncodedRows,
-) {
-    let mut history = History::new(layout);
-    let (first, length) = (range.start, range.len());
-    for row in range {
-        let step = row - first;
+impl Encoder<'_> {
+    /// Writes one row of the sequence that lies at `whole` to row `at` of the matrices.
+    fn encode_row(
+        &self,
+        row: usize,
+        whole: &Range<usize>,
+        history: &mut History,
+        at: usize,
+        encoded: &mut EncodedRows,
+    ) {
+        let (table, layout) = (self.table, self.layout);
+        let step = row - whole.start;
         let before = if step == 0 { row } else { row - 1 };
-        if let (Some(codec), Some(values)) = (&layout.index, index) {
-            write_features(&mut encoded.calendar_before, row, |write| {
-                codec.features(values[before], write)
+        let (own_index, index_before) = (self.index(row), self.index(before));
+        let mut elapsed = 0.0;
+        if let (Some(codec), Some(own), Some(before)) = (&layout.index, own_index, index_before) {
+            write_features(&mut encoded.calendar_before, at, |write| {
+                codec.features(before, write)
             });
-            write_features(&mut encoded.calendar, row, |write| {
-                codec.features(values[row], write)
+            write_features(&mut encoded.calendar, at, |write| {
+                codec.features(own, write)
             });
+            elapsed = before - self.index(whole.start).unwrap_or(before);
         }
-        let elapsed = index.map_or(0.0, |values| values[before] - values[first]);
-        let position = position_features(step, length, layout, elapsed);
+        let position = position_features(step, whole.len(), layout, elapsed);
         encoded
             .position
-            .row_mut(row)
+            .row_mut(at)
             .assign(&ndarray::aview1(&position));
         history.write(
             layout,
             encoded
                 .history_numbers
-                .row_mut(row)
+                .row_mut(at)
                 .into_slice()
                 .unwrap_or_default(),
             encoded
                 .history_categories
-                .row_mut(row)
+                .row_mut(at)
                 .into_slice()
                 .unwrap_or_default(),
         );
         let (mut number_slot, mut category_slot, mut head) = (0, 0, 0);
-        for (column, classes) in layout.rows.iter().zip(classes) {
+        for (column, classes) in layout.rows.iter().zip(&self.classes) {
             match &column.kind {
                 RowKind::Category(_) => {
-                    let class = classes[row];
-                    encoded.current_categories[(row, category_slot)] = class;
-                    encoded.targets.class[(row, head)] = class;
+                    let class = match column.source {
+                        RowSource::Column(source) => class_of(&table.columns[source], row, classes),
+                        RowSource::Gap => 0,
+                    };
+                    encoded.current_categories[(at, category_slot)] = class;
+                    encoded.targets.class[(at, head)] = class;
                     history.absorb_category(category_slot, class);
                     category_slot += 1;
                     head += 1;
                 }
                 RowKind::Number(number) => {
-                    let value = match (column.source, index) {
-                        (RowSource::Column(source), _) => numbers(&table.columns[source])[row],
-                        (RowSource::Gap, Some(values)) if step > 0 => {
-                            gap(values[row - 1], values[row])
-                        }
-                        (RowSource::Gap, _) => f64::NAN,
-                    };
-                    let last = history.last(number_slot);
                     // The first row has no gap to tell.
+                    let value = match (column.source, index_before, own_index) {
+                        (RowSource::Column(source), _, _) => numbers(&table.columns[source])[row],
+                        (RowSource::Gap, Some(before), Some(own)) if step > 0 => gap(before, own),
+                        (RowSource::Gap, _, _) => f64::NAN,
+                    };
                     let has_value = column.source != RowSource::Gap || step > 0;
-                    let by_change = number.change.as_ref().filter(|_| !last.is_nan());
-                    let mut features = NO_NUMBER;
-                    if has_value {
-                        match by_change {
-                            Some(change) => {
-                                let difference =
-                                    round_difference(value - last, value.abs().max(last.abs()));
-                                encoded
-                                    .targets
-                                    .set((row, head + 1), change.step.target(difference, f64::NAN));
-                                encoded.skip[(row, head + 1)] =
-                                    skip_score(&change.step, history.last_change(number_slot));
-                            }
-                            None => {
-                                encoded
-                                    .targets
-                                    .set((row, head), number.value().target(value, last));
-                                encoded.skip[(row, head)] = skip_score(number.value(), last);
-                            }
-                        }
-                        features = history.absorb_number(number_slot, value, &number.scale);
-                    }
+                    let features = if has_value {
+                        encoded.set_number((at, head), number, value, number_slot, history)
+                    } else {
+                        NO_NUMBER
+                    };
                     for (slot, feature) in features.into_iter().enumerate() {
-                        encoded.current_numbers[(row, number_slot * CURRENT_FEATURES + slot)] =
+                        encoded.current_numbers[(at, number_slot * CURRENT_FEATURES + slot)] =
                             feature;
                     }
                     number_slot += 1;
@@ -359,6 +344,66 @@ fn encode_sequence(
             }
         }
     }
+}
+
+impl EncodedRows {
+    /// Writes what a number's heads are to tell, of which the first is at `at`; gives the number's features and keeps it
+    /// in the history.
+    fn set_number(
+        &mut self,
+        at: (usize, usize),
+        number: &NumberColumn,
+        value: f64,
+        slot: usize,
+        history: &mut History,
+    ) -> [f32; CURRENT_FEATURES] {
+        let last = history.last(slot);
+        let (row, head) = at;
+        match number.change.as_ref().filter(|_| !last.is_nan()) {
+            Some(change) => {
+                let difference = round_difference(value - last, value.abs().max(last.abs()));
+                let target = change.step.target(difference, f64::NAN);
+                self.targets.set((row, head + 1), target);
+                self.skip[(row, head + 1)] = skip_score(&change.step, history.last_change(slot));
+            }
+            None => {
+                self.targets.set(at, number.value().target(value, last));
+                self.skip[at] = skip_score(number.value(), last);
+            }
+        }
+        history.absorb_number(slot, value, &number.scale)
+    }
+}
+
+/// The class of a row, given those of the labels and of a missing one.
+fn class_of(values: &Values, row: usize, classes: &[u32]) -> u32 {
+    let Values::Labels { codes, .. } = values else {
+        return 0;
+    };
+    let missing = classes.len().saturating_sub(1);
+    classes
+        .get((codes[row] as usize).min(missing))
+        .copied()
+        .unwrap_or(0)
+}
+
+/// The class of each label of a category column and, last, of a missing one; empty for a number column.
+fn classes_of_labels(table: &SequenceTable, source: &RowSource, kind: &RowKind) -> Vec<u32> {
+    let (RowSource::Column(column), RowKind::Category(codec)) = (source, kind) else {
+        return Vec::new();
+    };
+    let Values::Labels { labels, .. } = &table.columns[*column] else {
+        return Vec::new();
+    };
+    let class = |code: u32| {
+        codec
+            .class(code, labels)
+            .or_else(|| codec.hidden_class())
+            .and_then(|class| u32::try_from(class).ok())
+            .unwrap_or(0)
+    };
+    let codes = 0..=u32::try_from(labels.len()).unwrap_or(u32::MAX);
+    codes.map(class).collect()
 }
 
 /// The score from which a mixture starts: that of the last observed value, or of the last change where changes are

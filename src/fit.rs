@@ -5,7 +5,7 @@ use crate::codec::personal::{Locale, PersonalCodec};
 use crate::codec::spread::Spread;
 use crate::constraint::{Constraint, Rules, input_depths, reference_pairs};
 use crate::distribution::NumericalDistribution;
-use crate::encode::encode;
+use crate::encode::Encoder;
 use crate::error::Result;
 use crate::health::Versions;
 use crate::info::{Provenance, now};
@@ -407,7 +407,7 @@ struct Training<'a> {
 
 impl Training<'_> {
     fn run(&self) -> Result<(Model, FitReport)> {
-        let encoded = encode(self.table, self.layout, self.schema.sequence_index());
+        let encoder = Encoder::new(self.table, self.layout, self.schema.sequence_index());
         let mut generator = self.seed.stream(Purpose::ValidationSplit);
         let split = Split::of_segments(
             &self.table.owners,
@@ -417,13 +417,13 @@ impl Training<'_> {
         let sizes = sizes(self.options);
         let name = |column: usize| self.schema.columns[column].name.clone();
         let context_task = ContextTask {
-            encoded: &encoded,
+            encoder: &encoder,
             shape: ContextShape::new(self.layout, sizes),
             columns: context_names(self.layout, name),
             device: self.device,
         };
         let sequence_task = SequenceTask {
-            encoded: &encoded,
+            encoder: &encoder,
             shape: SequenceShape::new(self.layout, sizes),
             columns: row_head_names(self.layout, name),
             device: self.device,

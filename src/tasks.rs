@@ -1,20 +1,22 @@
 //! The two training tasks: which losses the context network and the sequence network are trained on.
-//! In: [`Encoded`] and a network's shape. Out: [`BatchLoss`]es for the trainer, or the same losses unit by unit as
+//! In: an [`Encoder`] and a network's shape. Out: [`BatchLoss`]es for the trainer, or the same losses unit by unit as
 //! log-likelihoods.
 
-use crate::encode::{Encoded, Targets};
+use crate::encode::{EncodedRows, Encoder};
+use crate::history::History;
 use crate::layout::{ContextSource, Layout, RowSource};
-use crate::model::ModelError;
 use crate::model::context::{ContextNetwork, ContextShape, visibility};
 use crate::model::decoder::TargetTensors;
 use crate::model::dropout::Mode;
 use crate::model::inputs::{
-    ContextInputs, CurrentInputs, Padding, RowInputs, log_density_sums, single_rows, to_doubles,
+    ContextInputs, CurrentInputs, Padding, RowInputs, single_rows, to_doubles,
 };
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::sequence::{LstmState, SequenceNetwork, SequenceShape};
+use crate::model::{ModelError, long};
 use crate::report::Stage;
 use crate::train::{BatchLoss, Task};
+use ndarray::{Array2, Axis};
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
@@ -26,28 +28,32 @@ const CONTEXTS_AT_ONCE: usize = 256;
 const ROWS_AT_ONCE: usize = 4_096;
 
 /// The losses of one step of a batch, before they are summed.
-struct UnitLosses<'a> {
+struct UnitLosses {
     /// Negative log-likelihoods in nats, without log densities, `[heads, units]`
     losses: Tensor,
-    targets: &'a Targets,
-    /// The matrix rows of the units, in order.
+    /// `[units, heads]`
+    log_densities: Array2<f32>,
+    /// The rows (or sequences) of the table that the units are, in order.
     ranges: Vec<Range<usize>>,
 }
 
-impl UnitLosses<'_> {
+impl UnitLosses {
     fn batch_loss(&self) -> Result<BatchLoss, ModelError> {
+        let densities = self.log_densities.columns().into_iter();
         Ok(BatchLoss {
             sums: self.losses.f_sum_dim_intlist(1, false, Kind::Float)?,
-            log_densities: log_density_sums(self.targets, &self.ranges),
-            units: self.ranges.iter().map(ExactSizeIterator::len).sum(),
+            log_densities: densities
+                .map(|head| head.iter().map(|&nats| f64::from(nats)).sum())
+                .collect(),
+            units: self.log_densities.nrows(),
         })
     }
 
     /// Writes the log-likelihood of each unit, in nats, to the unit's place.
     fn write_nats(&self, nats: &mut [f64]) -> Result<(), ModelError> {
         let losses = to_doubles(&self.losses.f_sum_dim_intlist(0, false, Kind::Double)?)?; // [units]
-        for (unit, loss) in self.ranges.iter().cloned().flatten().zip(losses) {
-            let densities = self.targets.log_density.row(unit);
+        let units = self.ranges.iter().cloned().flatten();
+        for ((unit, loss), densities) in units.zip(losses).zip(self.log_densities.rows()) {
             nats[unit] = densities.iter().map(|&nats| f64::from(nats)).sum::<f64>() - loss;
         }
         Ok(())
@@ -56,7 +62,7 @@ impl UnitLosses<'_> {
 
 /// Training of the context network.
 pub(crate) struct ContextTask<'a> {
-    pub(crate) encoded: &'a Encoded,
+    pub(crate) encoder: &'a Encoder<'a>,
     pub(crate) shape: ContextShape,
     pub(crate) columns: Vec<String>,
     pub(crate) device: Device,
@@ -68,9 +74,9 @@ impl ContextTask<'_> {
         parameters: &Parameters,
         batch: &[usize],
         mut mode: Mode<'_>,
-    ) -> Result<UnitLosses<'_>, ModelError> {
+    ) -> Result<UnitLosses, ModelError> {
         let network = ContextNetwork::new(&self.shape, parameters)?;
-        let context = &self.encoded.context;
+        let context = &self.encoder.context;
         let ranges = single_rows(batch);
         let inputs = ContextInputs::new(context, batch, self.device)?;
         let targets = TargetTensors::new(&context.targets, None, &ranges, self.device)?;
@@ -82,14 +88,14 @@ impl ContextTask<'_> {
         let hidden = network.hidden(&inputs, &visible, &mut mode)?;
         Ok(UnitLosses {
             losses: network.decoder.losses(&hidden, &targets)?,
-            targets: &context.targets,
+            log_densities: context.targets.log_density.select(Axis(0), batch),
             ranges,
         })
     }
 
     /// The log-likelihood of each sequence's context, in nats.
     pub(crate) fn nats(&self, parameters: &Parameters) -> Result<Vec<f64>, ModelError> {
-        let sequences: Vec<usize> = (0..self.encoded.sequences()).collect();
+        let sequences: Vec<usize> = (0..self.encoder.sequences()).collect();
         let mut nats = vec![0.0; sequences.len()];
         for batch in sequences.chunks(CONTEXTS_AT_ONCE) {
             self.unit_losses(parameters, batch, Mode::Use)?
@@ -138,9 +144,16 @@ impl Task for ContextTask<'_> {
     }
 }
 
+/// What a part of long sequences hands on to the next.
+pub(crate) struct Carry {
+    state: LstmState,
+    /// By sequence of the batch.
+    histories: Vec<History>,
+}
+
 /// Training of the sequence network.
 pub(crate) struct SequenceTask<'a> {
-    pub(crate) encoded: &'a Encoded,
+    pub(crate) encoder: &'a Encoder<'a>,
     pub(crate) shape: SequenceShape,
     pub(crate) columns: Vec<String>,
     pub(crate) device: Device,
@@ -152,10 +165,7 @@ impl SequenceTask<'_> {
         batch
             .iter()
             .map(|&sequence| {
-                let (start, end) = (
-                    self.encoded.offsets[sequence],
-                    self.encoded.offsets[sequence + 1],
-                );
+                let Range { start, end } = self.encoder.range(sequence);
                 let from = (start + step * ROWS_PER_STEP).min(end);
                 from..(from + ROWS_PER_STEP).min(end)
             })
@@ -168,39 +178,58 @@ impl SequenceTask<'_> {
         parameters: &Parameters,
         batch: &[usize],
         step: usize,
-        carry: &mut Option<LstmState>,
-        mut mode: Mode<'_>,
-    ) -> Result<UnitLosses<'_>, ModelError> {
-        let network = SequenceNetwork::new(&self.shape, parameters)?;
+        carry: &mut Option<Carry>,
+        mode: Mode<'_>,
+    ) -> Result<UnitLosses, ModelError> {
         let ranges = self.part(batch, step);
-        let lengths: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
-        let encoded = &self.encoded.rows;
-        let padding = Padding::new(&lengths, self.device)?;
-        let state = match carry.take() {
-            Some(state) => state.detach_first(padding.sequences)?,
-            None => LstmState::start(self.shape.sizes, padding.sequences, self.device)?,
+        let batch = &batch[..ranges.len()];
+        let (state, mut histories) = match carry.take() {
+            Some(Carry { state, histories }) => (state.detach_first(long(batch.len()))?, histories),
+            None => (
+                LstmState::start(self.shape.sizes, long(batch.len()), self.device)?,
+                self.encoder.histories(batch.len()),
+            ),
         };
-        let (hidden, state) = network.teacher_forced(
-            &ContextInputs::new(&self.encoded.context, &batch[..ranges.len()], self.device)?,
-            &RowInputs::new(encoded, &ranges, self.device)?,
-            &CurrentInputs::new(encoded, &ranges, self.device)?,
-            &padding,
-            &state,
-            &mut mode,
-        )?;
-        *carry = Some(state);
-        let targets =
-            TargetTensors::new(&encoded.targets, Some(&encoded.skip), &ranges, self.device)?;
+        histories.truncate(batch.len());
+        let rows = self.encoder.rows(batch, &ranges, &mut histories);
+        let lengths: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
+        let (losses, state) = self.losses(parameters, batch, &lengths, &rows, &state, mode)?;
+        *carry = Some(Carry { state, histories });
         Ok(UnitLosses {
-            losses: network.decoder.losses(&hidden, &targets)?,
-            targets: &encoded.targets,
+            losses,
+            log_densities: rows.targets.log_density,
             ranges,
         })
     }
 
+    /// Negative log-likelihoods of encoded rows, so many of each sequence, `[heads, rows]`, and the state after them.
+    pub(crate) fn losses(
+        &self,
+        parameters: &Parameters,
+        sequences: &[usize],
+        lengths: &[usize],
+        rows: &EncodedRows,
+        state: &LstmState,
+        mut mode: Mode<'_>,
+    ) -> Result<(Tensor, LstmState), ModelError> {
+        let network = SequenceNetwork::new(&self.shape, parameters)?;
+        let all = 0..lengths.iter().sum();
+        let all = std::slice::from_ref(&all);
+        let (hidden, state) = network.teacher_forced(
+            &ContextInputs::new(&self.encoder.context, sequences, self.device)?,
+            &RowInputs::new(rows, all, self.device)?,
+            &CurrentInputs::new(rows, all, self.device)?,
+            &Padding::new(lengths, self.device)?,
+            state,
+            &mut mode,
+        )?;
+        let targets = TargetTensors::new(&rows.targets, Some(&rows.skip), all, self.device)?;
+        Ok((network.decoder.losses(&hidden, &targets)?, state))
+    }
+
     /// The log-likelihood of each row given its context and the rows before it, in nats.
     pub(crate) fn nats(&self, parameters: &Parameters) -> Result<Vec<f64>, ModelError> {
-        let mut nats = vec![0.0; self.encoded.offsets.last().copied().unwrap_or(0)];
+        let mut nats = vec![0.0; self.encoder.all_rows()];
         // Rows of nothing but ids have no head, and nothing to tell.
         if self.shape.decoder.heads.is_empty() {
             return Ok(nats);
@@ -217,7 +246,7 @@ impl SequenceTask<'_> {
 
     /// All sequences, longest first, in batches of which no step has more than [`ROWS_AT_ONCE`] rows.
     fn batches(&self) -> Vec<Vec<usize>> {
-        let mut order: Vec<usize> = (0..self.encoded.sequences()).collect();
+        let mut order: Vec<usize> = (0..self.encoder.sequences()).collect();
         order.sort_by_key(|&sequence| (std::cmp::Reverse(self.units(sequence)), sequence));
         let mut batches: Vec<Vec<usize>> = Vec::new();
         let mut room = 0;
@@ -237,7 +266,7 @@ impl SequenceTask<'_> {
 }
 
 impl Task for SequenceTask<'_> {
-    type Carry = LstmState;
+    type Carry = Carry;
 
     fn stage(&self) -> Stage {
         Stage::Sequence
@@ -258,7 +287,7 @@ impl Task for SequenceTask<'_> {
     }
 
     fn units(&self, sequence: usize) -> usize {
-        self.encoded.length(sequence)
+        self.encoder.range(sequence).len()
     }
 
     fn steps(&self, batch: &[usize]) -> usize {
@@ -274,7 +303,7 @@ impl Task for SequenceTask<'_> {
         parameters: &Parameters,
         batch: &[usize],
         step: usize,
-        carry: &mut Option<LstmState>,
+        carry: &mut Option<Carry>,
         mode: Mode<'_>,
     ) -> Result<BatchLoss, ModelError> {
         self.unit_losses(parameters, batch, step, carry, mode)?

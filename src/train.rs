@@ -311,7 +311,9 @@ impl<T: Task> Trainer<'_, T> {
         .build(&store, self.options.learning_rate)?;
         let mut average = parameters.flat().f_detach_copy()?;
         let batch_size = self.batch_size();
-        let batches = self.batches(batch_size);
+        let lengths_vary = self.lengths_vary();
+        let usual_rows = self.usual_rows(batch_size, lengths_vary);
+        let batches = self.batches(batch_size, lengths_vary);
         let schedule = Schedule::new(
             self.options,
             batches.iter().map(|batch| self.task.steps(batch)).sum(),
@@ -334,7 +336,7 @@ impl<T: Task> Trainer<'_, T> {
             let mut sums = Sums::new(self.task.head_columns().len());
             let mut rate = self.options.learning_rate;
             let mut is_last = epoch == most_epochs;
-            'epoch: for batch in self.batches(batch_size) {
+            'epoch: for batch in self.batches(batch_size, lengths_vary) {
                 let mut carry = None;
                 for part in 0..self.task.steps(&batch) {
                     fall = fall.or_else(|| schedule.fall(step, best_step));
@@ -350,7 +352,7 @@ impl<T: Task> Trainer<'_, T> {
                         .task
                         .loss(&parameters, &batch, part, &mut carry, mode)?;
                     let values = self.finite(&loss, epoch, learning_rate)?;
-                    let units = self.denominator(&loss, batch_size);
+                    let units = usual_rows.unwrap_or(loss.units.max(1) as f64);
                     optimizer.zero_grad();
                     loss.sums
                         .f_sum(tch::Kind::Float)?
@@ -414,10 +416,10 @@ impl<T: Task> Trainer<'_, T> {
     }
 
     /// The training sequences in batches of similar lengths, each batch longest first, the batches in random order.
-    fn batches(&mut self, size: usize) -> Vec<Vec<usize>> {
+    fn batches(&mut self, size: usize, lengths_vary: bool) -> Vec<Vec<usize>> {
         let mut order = self.split.training.clone();
         shuffle(&mut order, &mut self.generator);
-        if self.lengths_vary() {
+        if lengths_vary {
             // Lengths are blurred by up to 15 %, so that batches differ from epoch to epoch.
             let mut keyed: Vec<(f64, usize)> = order
                 .iter()
@@ -444,25 +446,20 @@ impl<T: Task> Trainer<'_, T> {
             .any(|pair| self.task.units(pair[0]) != self.task.units(pair[1]))
     }
 
-    /// What the summed loss is divided by. Where batches hold similar lengths it is the same for all, or the rows of
-    /// short sequences would weigh more.
-    fn denominator(&self, loss: &BatchLoss, batch_size: usize) -> f64 {
-        let sequences = self.split.training.len();
-        let longest_is_one_step = self
-            .split
-            .training
-            .iter()
-            .all(|&sequence| self.task.steps(&[sequence]) == 1);
-        if self.lengths_vary() && longest_is_one_step {
-            let rows: usize = self
-                .split
-                .training
-                .iter()
-                .map(|&sequence| self.task.units(sequence))
-                .sum();
-            return batch_size.min(sequences) as f64 * rows as f64 / sequences as f64;
+    /// What the summed loss of each batch is divided by where batches hold similar lengths: with their own numbers of
+    /// rows those of short sequences would weigh more.
+    fn usual_rows(&self, batch_size: usize, lengths_vary: bool) -> Option<f64> {
+        let sequences = &self.split.training;
+        let is_one_step = |&sequence: &usize| self.task.steps(&[sequence]) == 1;
+        if !lengths_vary || !sequences.iter().all(is_one_step) {
+            return None;
         }
-        loss.units.max(1) as f64
+        let rows: usize = sequences
+            .iter()
+            .map(|&sequence| self.task.units(sequence))
+            .sum();
+        let count = sequences.len();
+        Some(batch_size.min(count) as f64 * rows as f64 / count as f64)
     }
 
     fn finite(

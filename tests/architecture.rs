@@ -43,8 +43,8 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("train", &["model", "params", "report", "rng"], &["tch"]),
     (
         "tasks",
-        &["encode", "layout", "model", "report", "train"],
-        &["tch"],
+        &["encode", "history", "layout", "model", "report", "train"],
+        &["ndarray", "tch"],
     ),
     (
         "sample",

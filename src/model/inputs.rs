@@ -218,17 +218,6 @@ impl TargetTensors {
     }
 }
 
-/// Sums of the log densities of some rows, per head, in nats: what the networks need not compute.
-pub(crate) fn log_density_sums(targets: &Targets, ranges: &[Range<usize>]) -> Vec<f64> {
-    let mut sums = vec![0.0; targets.log_density.len_of(Axis(1))];
-    for row in ranges.iter().flat_map(Clone::clone) {
-        for (sum, &value) in sums.iter_mut().zip(targets.log_density.row(row)) {
-            *sum += f64::from(value);
-        }
-    }
-    sums
-}
-
 /// A tensor of one number a row of a batch, as f64 on the host.
 pub(crate) fn to_doubles(tensor: &Tensor) -> Result<Vec<f64>, ModelError> {
     let tensor = tensor

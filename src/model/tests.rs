@@ -8,7 +8,7 @@ use super::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs, to_doubles
 use super::parameters::{Parameters, Plan};
 use super::sequence::{LstmState, SequenceNetwork, SequenceShape, Slot};
 use super::{Sizes, long};
-use crate::encode::{Encoded, encode};
+use crate::encode::{EncodedContext, EncodedRows, Encoder};
 use crate::layout::{CURRENT_FEATURES, Layout, NumberChoice};
 use crate::metadata::SdType;
 use crate::protection::Protection;
@@ -16,6 +16,7 @@ use crate::rng::{Purpose, Seed, below, uniform};
 use crate::table::{ColumnSchema, Label, Role, Schema, SequenceTable, Storage, Values};
 use crate::tasks::{SequenceTask, row_head_names};
 use crate::train::Task;
+use std::ops::Range;
 use tch::nn::{OptimizerConfig, VarStore};
 use tch::{Device, Kind, Tensor};
 
@@ -110,8 +111,9 @@ fn table(lengths: &[usize]) -> (Schema, SequenceTable) {
 }
 
 struct Fixture {
+    schema: Schema,
+    table: SequenceTable,
     layout: Layout,
-    encoded: Encoded,
     shape: SequenceShape,
     parameters: Parameters,
 }
@@ -124,12 +126,12 @@ fn fixture(lengths: &[usize]) -> Fixture {
         Protection::OFF,
         &vec![NumberChoice::default(); schema.columns.len()],
     );
-    let encoded = encode(&table, &layout, schema.sequence_index());
     let shape = SequenceShape::new(&layout, SIZES);
     let parameters = parameters(&shape.plan());
     Fixture {
+        schema,
+        table,
         layout,
-        encoded,
         shape,
         parameters,
     }
@@ -141,10 +143,22 @@ fn parameters(plan: &Plan) -> Parameters {
 }
 
 impl Fixture {
-    fn task(&self) -> SequenceTask<'_> {
+    fn encoder(&self) -> Encoder<'_> {
+        Encoder::new(&self.table, &self.layout, self.schema.sequence_index())
+    }
+
+    /// All rows of all sequences.
+    fn rows(&self) -> EncodedRows {
+        let encoder = self.encoder();
+        let sequences: Vec<usize> = (0..encoder.sequences()).collect();
+        let ranges: Vec<Range<usize>> = sequences.iter().map(|&at| encoder.range(at)).collect();
+        encoder.rows(&sequences, &ranges, &mut encoder.histories(sequences.len()))
+    }
+
+    fn task<'a>(&self, encoder: &'a Encoder<'a>) -> SequenceTask<'a> {
         let columns = row_head_names(&self.layout, |column| format!("column {column}"));
         SequenceTask {
-            encoded: &self.encoded,
+            encoder,
             shape: self.shape.clone(),
             columns,
             device: Device::Cpu,
@@ -153,7 +167,8 @@ impl Fixture {
 
     /// Losses by head of all parts of a batch.
     fn losses(&self, batch: &[usize]) -> Vec<f64> {
-        let task = self.task();
+        let encoder = self.encoder();
+        let task = self.task(&encoder);
         let mut carry = None;
         let mut sums = vec![0.0; self.shape.decoder.heads.len()];
         for step in 0..task.steps(batch) {
@@ -243,7 +258,7 @@ fn the_buffer_stays_where_it_is_while_training() {
         .expect("optimizer");
     for _ in 0..3 {
         let loss = fixture
-            .task()
+            .task(&fixture.encoder())
             .loss(&trained, &[0, 1], 0, &mut None, Mode::Use)
             .expect("a loss");
         optimizer.backward_step(&loss.sums.sum(Kind::Float));
@@ -315,10 +330,10 @@ fn a_long_sequence_in_parts_equals_the_whole() {
     let in_parts = fixture.losses(&[0, 1]);
     let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
     let ranges = [0..300, 300..320];
-    let rows = &fixture.encoded.rows;
+    let rows = &fixture.rows();
     let (hidden, _) = network
         .teacher_forced(
-            &ContextInputs::new(&fixture.encoded.context, &[0, 1], Device::Cpu).expect("context"),
+            &ContextInputs::new(&fixture.encoder().context, &[0, 1], Device::Cpu).expect("context"),
             &RowInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
             &CurrentInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
             &Padding::new(&[300, 20], Device::Cpu).expect("padding"),
@@ -333,7 +348,7 @@ fn a_long_sequence_in_parts_equals_the_whole() {
         .losses(&hidden, &targets)
         .expect("losses")
         .sum_dim_intlist(1, false, Kind::Float);
-    assert!(fixture.task().steps(&[0, 1]) > 1);
+    assert!(fixture.task(&fixture.encoder()).steps(&[0, 1]) > 1);
     assert_close(&in_parts, &to_doubles(&losses).expect("host"), 1e-5); // f32 sums of some hundred terms
 }
 
@@ -341,8 +356,9 @@ fn a_long_sequence_in_parts_equals_the_whole() {
 fn sampling_computes_what_training_computed() {
     let fixture = fixture(&[8]);
     let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
-    let rows = &fixture.encoded.rows;
-    let context = ContextInputs::new(&fixture.encoded.context, &[0], Device::Cpu).expect("context");
+    let rows = &fixture.rows();
+    let context =
+        ContextInputs::new(&fixture.encoder().context, &[0], Device::Cpu).expect("context");
     let whole = std::slice::from_ref(&(0..8));
     let (forced, _) = network
         .teacher_forced(
@@ -413,12 +429,22 @@ fn sampling_computes_what_training_computed() {
 
 #[test]
 fn a_column_sees_earlier_columns_and_never_later_ones() {
-    let mut fixture = fixture(&[5]);
-    let before = fixture.losses(&[0]);
+    let fixture = fixture(&[5]);
+    let encoder = fixture.encoder();
+    let mut rows = fixture.rows();
+    let losses = |rows: &EncodedRows| {
+        let start = LstmState::start(SIZES, 1, Device::Cpu).expect("state");
+        let task = fixture.task(&encoder);
+        let (losses, _) = task
+            .losses(&fixture.parameters, &[0], &[5], rows, &start, Mode::Use)
+            .expect("losses");
+        to_doubles(&losses.sum_dim_intlist(1, false, Kind::Float)).expect("host")
+    };
+    let before = losses(&rows);
     // `kind` is the second category slot's neighbour: change it in the last row, where no later row can see it.
-    let class = &mut fixture.encoded.rows.current_categories[(4, 0)];
+    let class = &mut rows.current_categories[(4, 0)];
     *class = 1 - *class;
-    let after = fixture.losses(&[0]);
+    let after = losses(&rows);
     let of_kind = fixture
         .layout
         .rows
@@ -480,7 +506,7 @@ fn loss_on_host(
 fn the_loss_is_that_of_the_distribution_that_is_sampled() {
     let fixture = fixture(&[40, 30]);
     let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
-    let rows = &fixture.encoded.rows;
+    let rows = &fixture.rows();
     let targets = TargetTensors::new(
         &rows.targets,
         Some(&rows.skip),
@@ -540,18 +566,17 @@ fn the_context_network_sees_only_what_is_visible() {
     let network = ContextNetwork::new(&shape, &parameters).expect("network");
     let columns = shape.slots.len();
     let visible = visibility(6, columns, None, Device::Cpu).expect("flags");
-    let hidden = |encoded: &Encoded| {
-        let inputs =
-            ContextInputs::new(&encoded.context, &[0, 1, 2, 3, 4, 5], Device::Cpu).expect("inputs");
+    let hidden = |context: &EncodedContext| {
+        let inputs = ContextInputs::new(context, &[0, 1, 2, 3, 4, 5], Device::Cpu).expect("inputs");
         network
             .hidden(&inputs, &visible, &mut Mode::Use)
             .expect("hidden")
     };
-    let before = hidden(&fixture.encoded);
-    let mut changed = fixture.encoded.clone();
+    let context = fixture.encoder().context;
+    let before = hidden(&context);
+    let mut changed = context.clone();
     // The first context column is the group: every later head sees it, its own does not.
     changed
-        .context
         .categories
         .column_mut(0)
         .mapv_inplace(|class| 1 - class);
@@ -562,7 +587,7 @@ fn the_context_network_sees_only_what_is_visible() {
             f64::try_from((before.get(head) - after.get(head)).abs().max()).expect("a number");
         assert_eq!(moved > 0.0, head > 0, "head {head} moved by {moved}");
     }
-    let single = ContextInputs::new(&fixture.encoded.context, &[2], Device::Cpu).expect("inputs");
+    let single = ContextInputs::new(&fixture.encoder().context, &[2], Device::Cpu).expect("inputs");
     let known: Vec<bool> = (0..columns).map(|column| column < 2).collect();
     let stepwise = to_doubles(&network.head(2, &single, &known).expect("a head")).expect("host");
     assert_close(

@@ -4,7 +4,7 @@
 //! which rows share a block depends on the table alone, and so do the numbers.
 
 use super::{Model, ParSynthesizer};
-use crate::encode::encode;
+use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::layout::{ContextSource, RowSource, subtract};
 use crate::likelihood::{LogLikelihood, RowNats, SequenceNats};
@@ -188,15 +188,15 @@ impl ParSynthesizer {
                     .iter()
                     .any(|row| row.source == RowSource::Column(column))
         });
-        let encoded = encode(&part, &self.layout, index);
+        let encoder = Encoder::new(&part, &self.layout, index);
         let context = ContextTask {
-            encoded: &encoded,
+            encoder: &encoder,
             shape: model.context_shape.clone(),
             columns: Vec::new(),
             device: model.device(),
         };
         let sequence = SequenceTask {
-            encoded: &encoded,
+            encoder: &encoder,
             shape: model.sequence_shape.clone(),
             columns: Vec::new(),
             device: model.device(),

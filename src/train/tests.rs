@@ -253,7 +253,7 @@ fn batches_hold_every_sequence_once_and_similar_lengths() {
     let options = FitOptions::default().check().expect("valid options");
     let all = split(0..320, 0..0);
     let mut trainer = task.trainer(&options, &all);
-    let batches = trainer.batches(32);
+    let batches = trainer.batches(32, true);
     let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
     seen.sort_unstable();
     assert_eq!(seen, (0..320).collect::<Vec<_>>());
@@ -271,7 +271,7 @@ fn batches_hold_every_sequence_once_and_similar_lengths() {
                 .all(|pair| task.lengths[pair[0]] >= task.lengths[pair[1]])
         );
     }
-    assert_ne!(batches, trainer.batches(32));
+    assert_ne!(batches, trainer.batches(32, true));
 }
 
 #[test]

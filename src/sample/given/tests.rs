@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
 
 use super::*;
-use crate::encode::encode;
+use crate::encode::Encoder;
 use crate::model::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs};
 use crate::rng::Purpose;
 use crate::sample::Request;
@@ -88,7 +88,7 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
     let networks = synthesizer.model.lock().unwrap().networks().unwrap();
     let network = &networks.sequence;
     let layout = &synthesizer.layout;
-    let encoded = encode(&table, layout, synthesizer.schema.sequence_index());
+    let encoder = Encoder::new(&table, layout, synthesizer.schema.sequence_index());
     let range = 0..LENGTHS.len();
     tch::no_grad(|| {
         let mut chunk = Chunk::new(
@@ -106,14 +106,15 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
         let states = chunk.read(given, &mut walks, &contexts).unwrap();
         for (sequence, (walk, &length)) in walks.iter().zip(&LENGTHS).enumerate() {
             assert_eq!((walk.rows, walk.given.len()), (length, length));
-            let rows = encoded.offsets[sequence]..encoded.offsets[sequence + 1];
-            let rows = std::slice::from_ref(&rows);
+            let mut histories = encoder.histories(1);
+            let encoded = encoder.rows(&[sequence], &[encoder.range(sequence)], &mut histories);
+            let rows = &[0..length];
             let start = LstmState::start(network.shape.sizes, 1, networks.device).unwrap();
             let (_, expected) = network
                 .teacher_forced(
-                    &ContextInputs::new(&encoded.context, &[sequence], networks.device).unwrap(),
-                    &RowInputs::new(&encoded.rows, rows, networks.device).unwrap(),
-                    &CurrentInputs::new(&encoded.rows, rows, networks.device).unwrap(),
+                    &ContextInputs::new(&encoder.context, &[sequence], networks.device).unwrap(),
+                    &RowInputs::new(&encoded, rows, networks.device).unwrap(),
+                    &CurrentInputs::new(&encoded, rows, networks.device).unwrap(),
                     &Padding::new(&[length], networks.device).unwrap(),
                     &start,
                     &mut Mode::Use,

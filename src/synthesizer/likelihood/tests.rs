@@ -208,7 +208,7 @@ fn long_sequences_carry_their_state_from_part_to_part_as_in_training() {
     let table = SequenceTable::from_frame(&long, schema).expect("a table");
     let model = synthesizer.locked().share();
     let task = SequenceTask {
-        encoded: &encode(&table, &synthesizer.layout, schema.sequence_index()),
+        encoder: &Encoder::new(&table, &synthesizer.layout, schema.sequence_index()),
         shape: model.sequence_shape.clone(),
         columns: Vec::new(),
         device: Device::Cpu,

@@ -27,7 +27,7 @@ use std::time::Instant;
 /// Learns from a table of sequences and writes a synthetic one.
 #[derive(Parser)]
 struct Arguments {
-    /// The table to learn from, .csv or .parquet
+    /// The table to learn from, .csv, .parquet, or a folder of .parquet files
     #[arg(long)]
     data: PathBuf,
     /// What its columns are: SDV's metadata JSON
@@ -69,10 +69,8 @@ fn synthesize(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         command::check_folder(path)?;
     }
     let metadata = Metadata::from_json_file(&arguments.metadata)?;
-    let data = command::read(&arguments.data, &metadata)?;
-
     let bars = FitBars::new();
-    let mut builder = ParSynthesizer::builder(metadata)
+    let mut builder = ParSynthesizer::builder(metadata.clone())
         .context_columns(&arguments.context)
         .on_progress(bars.callback());
     if let Some(seed) = arguments.seed {
@@ -81,9 +79,14 @@ fn synthesize(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(epochs) = arguments.epochs {
         builder = builder.epochs(epochs);
     }
-    let fitted = builder.fit(&data);
+    let synthesizer = if command::Format::of(&arguments.data)? == command::Format::Parquet {
+        // Column by column, so that the table is never in memory as a frame.
+        builder.fit_parquet(&arguments.data)
+    } else {
+        builder.fit(&command::read(&arguments.data, &metadata)?)
+    };
     bars.clear();
-    let synthesizer = fitted?;
+    let synthesizer = synthesizer?;
     let report = synthesizer.report();
     for warning in &report.warnings {
         eprintln!("warning: {warning}");

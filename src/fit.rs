@@ -20,10 +20,11 @@ use crate::params::{
 use crate::report::{FitProgress, FitReport};
 use crate::rng::{Purpose, Seed, SeedSeries};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
-use crate::table::{Schema, SequenceTable, Values, validate};
+use crate::table::{ParquetFiles, Schema, SequenceTable, Source, Values, validate};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
 use crate::train::{Outcome, Split, TrainError, Trainer};
 use polars::frame::DataFrame;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::Device;
@@ -297,19 +298,53 @@ impl ParSynthesizerBuilder {
     /// another, or that rows of the data break,
     /// [`Error::Train`](crate::Error::Train) when a loss is not finite, [`Error::Device`](crate::Error::Device) when the device cannot be used.
     pub fn fit(self, data: &DataFrame) -> Result<ParSynthesizer> {
+        self.fit_source(data)
+    }
+
+    /// Learns from a table in a Parquet file, or in all files of a folder whose names end in `.parquet`, which are one
+    /// table in the order of their names: the same model as [`fit`](Self::fit) makes of the whole frame. Sequences may
+    /// be scattered over the files.
+    ///
+    /// The table is never in memory as a frame: it is read column by column, each twice, and kept as 8 bytes a number
+    /// and 4 a label. Quantiles, categories and ids are those of all rows, not of a sample. Rows that errors name are
+    /// counted through all files, from 0.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, read_csv, write_parquet};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let folder = std::env::temp_dir().join(format!("parsynth-parts-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let half = data.height() / 2;
+    /// write_parquet(&data.head(Some(half)), folder.join("part-1.parquet"))?;
+    /// write_parquet(&data.slice(half as i64, half), folder.join("part-2.parquet"))?;
+    /// let synthesizer = ParSynthesizer::builder(metadata).epochs(1).fit_parquet(&folder)?;
+    /// assert_eq!(synthesizer.report().rows, data.height());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    /// # Errors
+    /// As [`fit`](Self::fit); [`Error::Table`](crate::Error::Table) also for a file that cannot be read, a folder
+    /// without Parquet files, and files whose columns differ in name or dtype.
+    pub fn fit_parquet(self, path: impl AsRef<Path>) -> Result<ParSynthesizer> {
+        let files = ParquetFiles::open(path.as_ref())?;
+        self.fit_source(&files)
+    }
+
+    fn fit_source(self, data: &impl Source) -> Result<ParSynthesizer> {
         let started = Instant::now();
         let is_size_given = self.options.hidden_size.is_some();
         let mut options = self.options.check()?;
         let locales = checked_locales(&self.locales)?;
         usable(self.device)?;
         let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
-        let mut table = SequenceTable::from_frame(data, &schema)?;
+        let mut table = SequenceTable::from_source(data, &schema)?;
         if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
             options.hidden_size = LARGE_HIDDEN_SIZE;
         }
         let seed = Seed::new(options.seed);
         if protected::move_bases(&mut schema, &table, options.value_protection) {
-            table = SequenceTable::from_frame(data, &schema)?;
+            table = SequenceTable::from_source(data, &schema)?;
         }
         let choices = distributions::choices(&table, &schema, &options)?;
         let segments = options

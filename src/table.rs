@@ -19,6 +19,7 @@ mod related;
 mod schema;
 mod sequences;
 mod single;
+mod source;
 mod subset;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub(crate) use filled::Fill;
 pub(crate) use measure::Measure;
 pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};
 pub(crate) use schema::{can_hold, role_and_sdtype};
+pub(crate) use source::{ParquetFiles, Source};
 pub use subset::{LongSequences, SubsetOptions};
 pub(crate) use validation::validate;
 pub use validation::{DataProblem, InvalidData};

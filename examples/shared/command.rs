@@ -14,8 +14,11 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// By extension, in any capitals.
+    /// By extension, in any capitals; a folder is one of Parquet files.
     pub(crate) fn of(path: &Path) -> Result<Format, String> {
+        if path.is_dir() {
+            return Ok(Format::Parquet);
+        }
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => Ok(Format::Csv),

@@ -78,7 +78,7 @@ impl ParSynthesizer {
         };
         let temperature = options.draws.temperature()?;
         let threads = checked_threads(options.draws.threads)?;
-        let table = SequenceTable::from_frame(history, &self.schema)?;
+        let table = SequenceTable::from_source(history, &self.schema)?;
         check_rows(&table, options.steps.unwrap_or(0))?;
         let given_rows = self.given_rows(&table, goal, &[])?;
         let mut request = Request {

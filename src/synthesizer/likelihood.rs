@@ -59,7 +59,7 @@ impl ParSynthesizer {
         threads: usize,
         rows_per_block: usize,
     ) -> Result<LogLikelihood> {
-        let mut table = SequenceTable::from_frame(frame, &self.schema)?;
+        let mut table = SequenceTable::from_source(frame, &self.schema)?;
         if let Some(rows) = self.options.segment_size {
             table = table.segmented(rows);
         }

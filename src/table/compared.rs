@@ -132,7 +132,7 @@ fn read_one(
             column.role = Role::Sequential; // so that one that varies is no error
         }
     }
-    let table = SequenceTable::from_frame(frame, &schema)?;
+    let table = SequenceTable::from_source(frame, &schema)?;
     Ok((schema, table))
 }
 

@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use polars::prelude::{
-    CsvWriter, DataFrame, DataType, ParquetReader, ParquetWriter, SerReader, SerWriter,
+    CsvWriter, DataFrame, DataType, ParquetReader, ParquetWriter, PolarsResult, SerReader,
+    SerWriter,
 };
 
 use super::TableError;
@@ -66,10 +67,16 @@ pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableE
 pub fn read_parquet(path: impl AsRef<Path>) -> Result<DataFrame, TableError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| unreadable(path, source.into()))?;
-    // The decoder is not ours, and a damaged file must not take the caller's process down.
-    let read = catch_unwind(AssertUnwindSafe(|| ParquetReader::new(file).finish()));
-    match read {
-        Ok(Ok(frame)) => Ok(frame),
+    damaged_or(path, || ParquetReader::new(file).finish())
+}
+
+/// What a Parquet decoder gives. It is not ours, and a damaged file must not take the caller's process down.
+pub(super) fn damaged_or<T>(
+    path: &Path,
+    read: impl FnOnce() -> PolarsResult<T>,
+) -> Result<T, TableError> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => Ok(value),
         Ok(Err(source)) => Err(unreadable(path, source.into())),
         Err(_) => Err(unreadable(path, "the file is damaged".into())),
     }
@@ -117,7 +124,7 @@ fn write_beside(
     Ok(())
 }
 
-fn unreadable(path: &Path, source: Cause) -> TableError {
+pub(super) fn unreadable(path: &Path, source: Cause) -> TableError {
     TableError::ReadFile {
         path: path.to_path_buf(),
         source,

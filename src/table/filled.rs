@@ -31,7 +31,7 @@ impl Values {
 }
 
 impl SequenceTable {
-    /// As [`SequenceTable::from_frame`], for a frame in which context may be missing in some rows of a sequence: they
+    /// As [`SequenceTable::from_source`], for a frame in which context may be missing in some rows of a sequence: they
     /// take the value of the others. Also which cells were missing, by schema column.
     pub(crate) fn with_gaps(
         frame: &DataFrame,

@@ -3,38 +3,41 @@
 
 use std::collections::HashSet;
 
-use polars::prelude::{Column, DataFrame, DataType};
+use polars::prelude::{Column, DataType};
 
 use super::cells;
 use super::dates::Misfit;
 use super::read::{self, is_number};
-use super::{ColumnSchema, Role, Schema, Storage, TableError, TimeUnitName};
+use super::{ColumnSchema, Role, Schema, Source, Storage, TableError, TimeUnitName};
 use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
 
 const SUPPORTED_DTYPES: &str = "supported dtypes are Boolean, Int8 to Int64, UInt8 to UInt64, Float32, Float64, \
      String, Categorical, Enum, Date, Datetime, Duration";
 
 impl Schema {
-    /// Matches a frame with its metadata; context columns are named in any order.
+    /// Matches a table with its metadata; context columns are named in any order.
     ///
     /// # Errors
     /// [`TableError`] naming the column: an empty frame, columns that the frame and the metadata do not
     /// share, a context column with another role, a dtype that cannot hold the sdtype, an infinite number,
     /// a date that does not fit its format.
     pub(crate) fn fit(
-        frame: &DataFrame,
+        source: &impl Source,
         metadata: &Metadata,
         context_columns: &[String],
     ) -> Result<Schema, TableError> {
-        check_names(frame, metadata)?;
+        let names = source.names();
+        if names.is_empty() {
+            return Err(TableError::Empty { what: "columns" });
+        }
+        check_same_names(|| names.iter().copied(), metadata)?;
         check_context(metadata, context_columns)?;
-        if frame.height() == 0 {
+        if source.rows() == 0 {
             return Err(TableError::Empty { what: "rows" });
         }
-        let columns = frame
-            .columns()
+        let columns = names
             .iter()
-            .map(|column| fit_column(column, metadata, context_columns))
+            .map(|name| fit_column(source.column(name)?.as_ref(), metadata, context_columns))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Schema { columns })
     }
@@ -93,14 +96,6 @@ impl Schema {
             .filter(move |(_, column)| column.role == role)
             .map(|(position, _)| position)
     }
-}
-
-fn check_names(frame: &DataFrame, metadata: &Metadata) -> Result<(), TableError> {
-    let names = || frame.columns().iter().map(|column| column.name().as_str());
-    if frame.columns().is_empty() {
-        return Err(TableError::Empty { what: "columns" });
-    }
-    check_same_names(names, metadata)
 }
 
 /// The same columns in the data and the metadata, in whatever order.

@@ -7,39 +7,44 @@ use polars::prelude::{Column, DataFrame};
 
 use super::cells::{Cells, MISSING_WHOLE};
 use super::read::read;
-use super::{ContextRows, Label, Role, Schema, SequenceTable, TableError, Values};
+use super::{ContextRows, Label, Role, Schema, SequenceTable, Source, TableError, Values};
 use crate::metadata::nearest_name;
 
 impl SequenceTable {
-    /// Groups and orders a frame that has the schema's columns.
+    /// Groups and orders a table that has the schema's columns.
     ///
     /// # Errors
     /// [`TableError`] naming column and row: a column that is not there or does not fit the fitted dtype, a
     /// missing key or index, a context column that changes within a sequence; no rows at all.
-    pub(crate) fn from_frame(
-        frame: &DataFrame,
+    pub(crate) fn from_source(
+        source: &impl Source,
         schema: &Schema,
     ) -> Result<SequenceTable, TableError> {
-        let table = SequenceTable::grouped(frame, schema)?;
+        let table = SequenceTable::grouped(source, schema)?;
         table.check_context(schema)?;
         Ok(table)
     }
 
-    /// Groups and orders a frame whose context columns may change within a sequence.
-    pub(super) fn grouped(frame: &DataFrame, schema: &Schema) -> Result<SequenceTable, TableError> {
-        check_columns(frame, schema)?;
-        if frame.height() == 0 {
+    /// Groups and orders a table whose context columns may change within a sequence.
+    pub(super) fn grouped(
+        source: &impl Source,
+        schema: &Schema,
+    ) -> Result<SequenceTable, TableError> {
+        for name in source.names() {
+            schema.column(name)?;
+        }
+        if source.rows() == 0 {
             return Err(TableError::Empty { what: "rows" });
         }
         let cells = schema
             .columns
             .iter()
-            .map(|column| read(find(frame, &column.name)?, column))
+            .map(|column| read(source.column(&column.name)?.as_ref(), column))
             .collect::<Result<Vec<Cells>, _>>()?;
         let keys = key_ranks(&cells, schema)?;
         let indexes = index_ranks(&cells, schema)?;
-        let mut order: Vec<usize> = (0..frame.height()).collect();
-        // Stable, so rows of one key and index keep the frame's order.
+        let mut order: Vec<usize> = (0..source.rows()).collect();
+        // Stable, so rows of one key and index keep the table's order.
         order.sort_by_key(|&row| {
             (
                 keys.as_ref().map(|keys| keys[row]),
@@ -272,13 +277,6 @@ impl Schema {
             }
         })
     }
-}
-
-fn check_columns(frame: &DataFrame, schema: &Schema) -> Result<(), TableError> {
-    for column in frame.columns() {
-        schema.column(column.name().as_str())?;
-    }
-    Ok(())
 }
 
 pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, TableError> {

@@ -62,7 +62,7 @@ fn table(
     metadata: &Metadata,
     context: &[&str],
 ) -> Result<SequenceTable, TableError> {
-    SequenceTable::from_frame(frame, &fit(frame, metadata, context)?)
+    SequenceTable::from_source(frame, &fit(frame, metadata, context)?)
 }
 
 fn refusal(frame: &DataFrame, metadata: &Metadata, context: &[&str]) -> String {
@@ -72,7 +72,7 @@ fn refusal(frame: &DataFrame, metadata: &Metadata, context: &[&str]) -> String {
 /// Frame to table and back, rows in the table's order.
 fn there_and_back(frame: &DataFrame, metadata: &Metadata) -> DataFrame {
     let schema = fit(frame, metadata, &[]).unwrap();
-    let table = SequenceTable::from_frame(frame, &schema).unwrap();
+    let table = SequenceTable::from_source(frame, &schema).unwrap();
     schema.to_frame(table.columns).unwrap()
 }
 
@@ -168,7 +168,7 @@ fn without_an_index_the_input_order_is_the_order() {
     let schema = fit(&frame, &metadata, &[]).unwrap();
     assert_eq!(schema.sequence_index(), None);
     assert_eq!(schema.columns[1].sdtype, id());
-    let table = SequenceTable::from_frame(&frame, &schema).unwrap();
+    let table = SequenceTable::from_source(&frame, &schema).unwrap();
     assert_eq!(
         numbers(&table.columns[0]),
         [Some(1.0), Some(9.0), Some(3.0), Some(2.0)]
@@ -261,7 +261,7 @@ fn an_empty_frame_is_refused() {
         Err(TableError::Empty { what: "rows" })
     ));
     let schema = fit(&visits(), &visits_metadata(), &[]).unwrap();
-    assert!(SequenceTable::from_frame(&frame, &schema).is_err());
+    assert!(SequenceTable::from_source(&frame, &schema).is_err());
     let none = DataFrame::empty();
     assert!(matches!(
         fit(&none, &visits_metadata(), &[]),

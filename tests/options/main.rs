@@ -9,5 +9,6 @@
 mod common;
 mod distributions;
 mod inspection;
+mod parquet;
 mod rounding;
 mod segments;

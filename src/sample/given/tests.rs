@@ -69,7 +69,7 @@ fn fitted(data: &DataFrame) -> ParSynthesizer {
 fn given_rows_leave_the_state_that_training_computes_for_them() {
     let data = data();
     let synthesizer = fitted(&data);
-    let table = SequenceTable::from_frame(&data, &synthesizer.schema).unwrap();
+    let table = SequenceTable::from_source(&data, &synthesizer.schema).unwrap();
     // Without new rows the lengths are those that training encodes.
     let given_rows = synthesizer.given_rows(&table, Goal::Steps(0), &[]).unwrap();
     let request = Request {

@@ -205,7 +205,7 @@ fn long_sequences_carry_their_state_from_part_to_part_as_in_training() {
     let likelihood = synthesizer.log_likelihood(&long).expect("nats");
 
     let schema = &synthesizer.schema;
-    let table = SequenceTable::from_frame(&long, schema).expect("a table");
+    let table = SequenceTable::from_source(&long, schema).expect("a table");
     let model = synthesizer.locked().share();
     let task = SequenceTask {
         encoder: &Encoder::new(&table, &synthesizer.layout, schema.sequence_index()),

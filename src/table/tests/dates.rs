@@ -76,7 +76,7 @@ fn integer_dates_are_calendar_dates_and_no_seconds() {
     let frame = df!("d" => [20_230_623_i64, 20_210_405]).unwrap();
     let metadata = only("d", datetime(Some("%Y%m%d")));
     let schema = fit(&frame, &metadata, &[]).unwrap();
-    let Values::Numbers(cells) = &SequenceTable::from_frame(&frame, &schema).unwrap().columns[0]
+    let Values::Numbers(cells) = &SequenceTable::from_source(&frame, &schema).unwrap().columns[0]
     else {
         panic!()
     };

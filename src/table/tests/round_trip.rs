@@ -286,15 +286,15 @@ fn another_frame_is_read_by_the_fitted_schema() {
     other
         .apply("t", |column| column.cast(&DataType::Int32).unwrap())
         .unwrap();
-    assert!(SequenceTable::from_frame(&other, &schema).is_ok());
+    assert!(SequenceTable::from_source(&other, &schema).is_ok());
     other
         .apply("t", |column| column.cast(&DataType::String).unwrap())
         .unwrap();
     assert!(matches!(
-        SequenceTable::from_frame(&other, &schema),
+        SequenceTable::from_source(&other, &schema),
         Err(TableError::DtypeChanged { .. })
     ));
-    assert!(SequenceTable::from_frame(&visits().drop("v").unwrap(), &schema).is_err());
+    assert!(SequenceTable::from_source(&visits().drop("v").unwrap(), &schema).is_err());
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! Patients to order: as many men as women, which one in eight is, and thirty men of a trial's arm with five visits each.
-//! Run it with `cargo run --release --example conditions`.
+//! Patients to order: as many men as women, where one in eight is a man, and thirty men of a trial's arm with five visits
+//! each. Run it with `cargo run --release --example conditions`.
 
 use parsynth::{Condition, Metadata, ParSynthesizer, SampleOptions, read_csv};
 use polars::prelude::*;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(men as f64 / (men + women) as f64)
     };
     println!(
-        "men among the real patients: {:.0} %, among the synthetic ones: {:.0} %",
+        "balanced: {:.0} % of the real patients are men, and {:.0} % of the synthetic ones",
         100.0 * share(&visits)?,
         100.0 * share(&balanced)?
     );
@@ -47,6 +47,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let five_visits = SampleOptions::default().lengths([5; 31]);
     let ordered = synthesizer.sample_from_conditions_with(&arm, &five_visits)?;
     assert_eq!(ordered.height(), 31 * 5);
+    let columns = ["id", "trt", "age", "sex", "day", "bili", "stage"];
+    let shown = ordered.select(columns)?;
+    println!(
+        "to order: thirty men with treatment 1, and somebody aged 50, with five visits each; the last two patients:\n{}",
+        shown.tail(Some(10))
+    );
     let (men_of_arm, aged_50) = (ordered.head(Some(150)), ordered.tail(Some(5)));
     assert!(men_of_arm.column("sex")?.str()?.equal("m").all());
     assert!(men_of_arm.column("trt")?.str()?.equal("1").all());

@@ -136,7 +136,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     }
-    println!("{synthetic}");
+    println!(
+        "200 accounts, in which every row keeps the seven rules:\n{}",
+        synthetic
+            .select(["account", "placed", "shipped", "state", "amount", "quantity", "price", "total"])?
+            .head(Some(8))
+    );
 
     // Data that breaks a rule is named with its rows, before anything is learned.
     let wrong = ParSynthesizer::builder(metadata)
@@ -145,6 +150,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         .fit(&orders);
     let message = wrong.err().ok_or("the data breaks the rule")?.to_string();
     assert!(message.contains("of the data's rows break it"), "{message}");
-    println!("{message}");
+    println!("\nA rule that the data itself breaks is refused before anything is learned:\n{message}");
     Ok(())
 }

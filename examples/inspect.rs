@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Losses as a frame, by network and epoch, and as a page with their curves.
     let losses = synthesizer.loss_values()?;
+    println!("The last losses, in nats a row (null where the held-out ones were not measured):");
     println!("{}", losses.tail(Some(3)));
     let training = losses.column("training_loss")?.f64()?;
     let (first, last) = (training.get(10), training.get(19));

@@ -38,7 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .fit(&visits)?;
 
     let synthetic = synthesizer.sample(100)?;
-    println!("{}", synthetic.head(Some(8)));
+    println!(
+        "Two new patients. Patient, name, email and birthday are made up, the clinic is a real one:\n{}",
+        synthetic.head(Some(8))
+    );
     assert_eq!(synthetic.schema(), visits.schema());
     for column in ["patient", "name", "email", "born"] {
         let real: HashSet<String> = texts(&visits, column)?.into_iter().collect();

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let synthetic = synthesizer.sample_with(&SampleOptions::sequences(100).seed(7))?;
     let (new_patients, new_visits) = split_parent(&synthetic, &["id"], &of_patient)?;
     println!(
-        "{}\n{}",
+        "100 new patients, the first of them:\n{}\nand their visits:\n{}",
         new_patients.head(Some(4)),
         new_visits.head(Some(4))
     );

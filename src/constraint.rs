@@ -107,7 +107,8 @@ impl Relation {
 /// A rule that the data keeps and every sampled row is to keep.
 ///
 /// A comparison with a missing value is kept. Columns may be sequential columns, context columns and the sequence
-/// index, in any mixture, unless a variant says less; keys and ids are made up and cannot be bound. Rules may share columns.
+/// index, in any mixture, unless a variant says less; keys and ids are made up and cannot be bound. Rules may share
+/// columns.
 ///
 /// ```
 /// use parsynth::{Constraint, ParSynthesizer, Metadata, SdType};
@@ -356,8 +357,9 @@ impl Constraint {
         }
     }
 
-    /// `total` grows by `amount` in each row. Where the data's first totals are their rows' amounts, so are the sampled ones; else the
-    /// first total, an opening balance, is drawn. A missing amount adds nothing. No other rule may bind the total.
+    /// `total` grows by `amount` in each row. Where the data's first totals are their rows' amounts, so are the sampled
+    /// ones; else the first total, an opening balance, is drawn. A missing amount adds nothing. No other rule may bind
+    /// the total.
     pub fn running_total(total: impl Into<String>, amount: impl Into<String>) -> Constraint {
         Constraint::RunningTotal {
             total: total.into(),
@@ -432,7 +434,8 @@ impl Constraint {
     /// # Ok::<(), parsynth::ConstraintError>(())
     /// ```
     /// # Errors
-    /// [`ConstraintError::Json`] for what is no JSON or lacks a field, [`ConstraintError::UnknownClass`] with the nearest name.
+    /// [`ConstraintError::Json`] for what is no JSON or lacks a field, [`ConstraintError::UnknownClass`] with the nearest
+    /// name.
     pub fn list_from_json(text: &str) -> Result<Vec<Constraint>, ConstraintError> {
         json::read(text)
     }

@@ -20,7 +20,7 @@ use crate::report::FitReport;
 use crate::rng::SeedSeries;
 use crate::sample::{GivenColumn, Networks, Request, SampleError};
 use crate::sampling::SampleOptions;
-use crate::table::{ContextRows, Label, Role, Schema, Values, validate};
+use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -36,6 +36,7 @@ mod inspection;
 mod likelihood;
 mod persistence;
 mod rejection;
+mod validation;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.
 pub(crate) fn usable(device: Device) -> Result<()> {
@@ -529,23 +530,6 @@ impl ParSynthesizer {
     #[must_use]
     pub fn report(&self) -> &FitReport {
         &self.report
-    }
-
-    /// Looks for everything in a frame that keeps it from being read as the table that was fitted, for instance by
-    /// [`log_likelihood`](Self::log_likelihood): what [`Metadata::validate_data`] lists, dtypes that differ where that
-    /// would lose something, and context columns that change within a sequence.
-    /// # Errors
-    /// [`Error::InvalidData`] with each problem.
-    pub fn validate(&self, data: &DataFrame) -> Result<()> {
-        let context: Vec<String> = self
-            .schema
-            .context()
-            .into_iter()
-            .filter(|&column| !self.schema.columns[column].is_key)
-            .map(|column| self.schema.columns[column].name.clone())
-            .collect();
-        let fitted = Some(&self.schema);
-        Ok(validate(data, &self.metadata, &context, fitted)?)
     }
 
     /// The metadata that was fitted with.

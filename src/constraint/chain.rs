@@ -108,6 +108,17 @@ impl Chain {
         (!self.is_constant || is_same) && is_told_apart
     }
 
+    /// Whether one class was seen to follow another, where that counts.
+    fn was_seen(&self, before: usize, after: usize) -> bool {
+        self.transitions.as_ref().is_none_or(|transitions| {
+            let next = transitions.0.get(before);
+            next.is_some_and(|next| {
+                next.binary_search_by_key(&after, |&next| next as usize)
+                    .is_ok()
+            })
+        })
+    }
+
     fn reaches(&self, class: usize, rows_after: usize) -> bool {
         let at = if rows_after < self.reaching.len() {
             rows_after
@@ -122,14 +133,7 @@ impl Chain {
     pub(super) fn allows(&self, before: Option<u32>, class: usize, moment: Moment) -> bool {
         let may_follow = match before {
             Some(before) => {
-                let seen = self.transitions.as_ref().is_none_or(|transitions| {
-                    let next = transitions.0.get(before as usize);
-                    next.is_some_and(|next| {
-                        next.binary_search_by_key(&class, |&next| next as usize)
-                            .is_ok()
-                    })
-                });
-                seen && self.pair(before as usize, class)
+                self.was_seen(before as usize, class) && self.pair(before as usize, class)
             }
             None if moment.row == 0 => {
                 let first = self.first.as_ref();
@@ -166,7 +170,9 @@ impl Chain {
                 before != class || self.missing == Some(at)
             }
             (Constraint::Constant { .. }, Cell::Class(before)) => before == class,
-            // Transitions are those of this very data.
+            (Constraint::SeenTransitions { .. }, Cell::Class(before)) => {
+                self.was_seen(before as usize, at)
+            }
             _ => true,
         }
     }

@@ -25,9 +25,10 @@ impl Rules {
             .chain(rows.filter_map(|(at, site)| Some((Place::Row(at), site.as_ref()?))))
     }
 
+    /// Whether every row of a table keeps every rule.
     /// # Errors
     /// [`ConstraintError::Broken`] for the first constraint that rows of the data break, with the rows.
-    pub(super) fn check_data(
+    pub(crate) fn check_data(
         &self,
         table: &SequenceTable,
         layout: &Layout,

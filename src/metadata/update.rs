@@ -34,6 +34,13 @@ impl Metadata {
     }
 
     /// The builder that states the same, for more to be stated.
+    ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// assert_eq!(metadata.to_builder().build()?, metadata);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     pub fn to_builder(&self) -> MetadataBuilder {
         MetadataBuilder {
             table: Some(self.table.clone()),
@@ -63,6 +70,14 @@ impl Metadata {
 
     /// States several columns as one sdtype.
     ///
+    /// ```
+    /// # use parsynth::{Metadata, SdType};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let coded = metadata.update_columns(["nb_customers", "total_sales"], SdType::Categorical)?;
+    /// assert!(coded.column_names(|sdtype| *sdtype == SdType::Numerical).is_empty());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`update_column`](Metadata::update_column).
     pub fn update_columns<S: AsRef<str>>(
@@ -84,6 +99,15 @@ impl Metadata {
 
     /// States one more column.
     ///
+    /// ```
+    /// # use parsynth::{Metadata, SdType};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let wider = metadata.add_column("weather", SdType::Categorical)?;
+    /// assert_eq!(wider.columns().last(), Some(("weather", &SdType::Categorical)));
+    /// assert!(wider.add_column("weather", SdType::Numerical).is_err());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`MetadataError::DuplicateColumn`] when it is stated already; others as [`MetadataBuilder::build`].
     pub fn add_column(
@@ -95,6 +119,16 @@ impl Metadata {
     }
 
     /// Leaves a column out, and what the alternate keys and column relationships said of it.
+    ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let narrower = metadata.remove_column("nb_customers")?;
+    /// assert_eq!(narrower.sdtype("nb_customers"), None);
+    /// // A column with a role stays until something else has it.
+    /// assert!(metadata.remove_column("store_id").is_err());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     ///
     /// # Errors
     /// [`MetadataError::UnknownColumn`] when there is no such column, [`MetadataError::RemovedRole`] when it is in the
@@ -131,6 +165,13 @@ impl Metadata {
 
     /// Makes a column the sequence key, instead of what was.
     ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// assert_eq!(metadata.set_sequence_key("region")?.sequence_key(), ["region"]);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`MetadataBuilder::build`]: a name that is no column, a column with another role.
     pub fn set_sequence_key(&self, column: impl Into<String>) -> Result<Metadata, MetadataError> {
@@ -139,6 +180,13 @@ impl Metadata {
 
     /// States that the table is one sequence.
     ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// assert!(metadata.remove_sequence_key()?.sequence_key().is_empty());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// None that the statement did not have before.
     pub fn remove_sequence_key(&self) -> Result<Metadata, MetadataError> {
@@ -146,6 +194,14 @@ impl Metadata {
     }
 
     /// Makes several columns together the sequence key, instead of what was.
+    ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let metadata = metadata.set_sequence_key_columns(["region", "store_id"])?;
+    /// assert_eq!(metadata.sequence_key(), ["region", "store_id"]);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`set_sequence_key`](Metadata::set_sequence_key).
@@ -158,6 +214,15 @@ impl Metadata {
 
     /// Makes a numerical or datetime column the sequence index, instead of what was.
     ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let metadata = metadata.set_sequence_index("nb_customers")?;
+    /// assert_eq!(metadata.sequence_index(), Some("nb_customers"));
+    /// assert!(metadata.set_sequence_index("region").is_err());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`MetadataBuilder::build`]: a name that is no column, a column with another role or sdtype.
     pub fn set_sequence_index(&self, column: impl Into<String>) -> Result<Metadata, MetadataError> {
@@ -165,6 +230,13 @@ impl Metadata {
     }
 
     /// Leaves the rows in the order of the input.
+    ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// assert_eq!(metadata.remove_sequence_index()?.sequence_index(), None);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     ///
     /// # Errors
     /// None that the statement did not have before.
@@ -176,6 +248,14 @@ impl Metadata {
 
     /// Makes a column the primary key, which holds no value twice; it is an alternate key no more. A primary key is
     /// made up if its column is an id, and else learned: what it is for, SDV's other tools know.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, SdType};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let metadata = metadata.add_column("receipt", SdType::Id { regex_format: None })?.set_primary_key("receipt")?;
+    /// assert_eq!(metadata.primary_key(), ["receipt"]);
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`MetadataBuilder::build`]: a name that is no column, a column with another role.
@@ -190,6 +270,14 @@ impl Metadata {
 
     /// States that there is no primary key.
     ///
+    /// ```
+    /// # use parsynth::{Metadata, SdType};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let metadata = metadata.add_column("receipt", SdType::Id { regex_format: None })?.set_primary_key("receipt")?;
+    /// assert!(metadata.remove_primary_key()?.primary_key().is_empty());
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// None that the statement did not have before.
     pub fn remove_primary_key(&self) -> Result<Metadata, MetadataError> {
@@ -199,6 +287,17 @@ impl Metadata {
     }
 
     /// Names further columns that hold no value twice; those named before stay.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let stores = read_csv("data/stores.csv", &metadata)?;
+    /// metadata.validate_data(&stores)?;
+    /// // A day comes once for each store.
+    /// let metadata = metadata.add_alternate_keys(["date"])?;
+    /// assert!(metadata.validate_data(&stores).unwrap_err().to_string().contains("alternate key"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`MetadataError::RoleNotAColumn`] when a name is no column.
@@ -251,6 +350,16 @@ impl Metadata {
 
     /// The same statement about columns called `col1`, `col2` and so on, and a table called `table`, to be shown to
     /// those who are not to know the names. Formats, patterns and the order of categories stay.
+    ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let anonymous = metadata.anonymize();
+    /// assert_eq!(anonymous.columns().count(), metadata.columns().count());
+    /// assert_eq!(anonymous.sequence_key(), ["col1"]);
+    /// assert!(!anonymous.to_json().contains("store"));
+    /// # Ok::<(), parsynth::MetadataError>(())
+    /// ```
     pub fn anonymize(&self) -> Metadata {
         let new_names: BTreeMap<&str, String> = self
             .columns()

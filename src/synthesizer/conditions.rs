@@ -39,6 +39,17 @@ impl ParSynthesizer {
     }
 
     /// New sequences for each condition, as the options say, which begin with `SampleOptions::default()`.
+    ///
+    /// ```
+    /// # use parsynth::{Condition, Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let wanted = [Condition::sequences(3).with("region", "New York")];
+    /// let months = SampleOptions::default().length(30).seed(7);
+    /// assert_eq!(synthesizer.sample_from_conditions_with(&wanted, &months)?.height(), 3 * 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// As [`ParSynthesizer::sample_from_conditions`]; [`Error::Option`] also for any option outside its range, and when
     /// the options ask for a number of sequences or rows, which the conditions decide.

@@ -16,6 +16,20 @@ impl ParSynthesizer {
     /// The bytes go to a temporary file beside `path`, are synced, and are renamed into place, so `path` holds the whole
     /// new model or what it held before. Keys and ids of the training data are not in the file; categories and the
     /// exact values that recur in number columns are.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// # let path = std::env::temp_dir().join(format!("parsynth-save-{}.parsynth", std::process::id()));
+    /// synthesizer.save(&path)?;
+    /// let loaded = ParSynthesizer::load(&path)?;
+    /// let options = SampleOptions::sequences(5).seed(7);
+    /// assert!(loaded.sample_with(&options)?.equals_missing(&synthesizer.sample_with(&options)?));
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// [`Error::Artifact`](crate::Error::Artifact) when the folder is missing or cannot be written, or when a weight is
     /// not finite.
@@ -50,6 +64,12 @@ impl ParSynthesizer {
     /// Reads a model that [`ParSynthesizer::save`] wrote, onto the CPU.
     ///
     /// At equal seeds it samples what the saved model sampled on CPU, bit for bit on the same version and machine.
+    ///
+    /// ```
+    /// # use parsynth::{Error, ParSynthesizer};
+    /// let error = ParSynthesizer::load("data/stores.csv").unwrap_err();
+    /// assert!(matches!(error, Error::Artifact(_)), "a table is no model");
+    /// ```
     /// # Errors
     /// [`Error::Artifact`](crate::Error::Artifact) when the file is missing, is no model, is damaged, or was written in
     /// a later format.

@@ -154,9 +154,16 @@ impl Metadata {
     /// [`detect_from_dataframe`](Metadata::detect_from_dataframe).
     ///
     /// A column is one of numbers only if every cell is a number that a number's text comes back from: codes with
-    /// leading zeros (0870) and whole numbers past 9,223,372,036,854,775,807 stay text. `true` and `false` in any capitals are truth
-    /// values; `yes` and `no` are categories, which come back as they are written.
+    /// leading zeros (0870) and whole numbers past 9,223,372,036,854,775,807 stay text. `true` and `false` in any
+    /// capitals are truth values; `yes` and `no` are categories, which come back as they are written.
     ///
+    /// ```
+    /// # use parsynth::Metadata;
+    /// let detected = Metadata::detect_from_csv("data/stores.csv")?;
+    /// assert_eq!(detected.metadata.sequence_key(), ["store_id"]);
+    /// assert_eq!(detected.metadata.sequence_index(), Some("date"));
+    /// # Ok::<(), parsynth::TableError>(())
+    /// ```
     /// # Errors
     /// [`TableError`] when the file cannot be read, is not UTF-8, has no header or rows of unequal length.
     pub fn detect_from_csv(path: impl AsRef<Path>) -> Result<DetectedMetadata, TableError> {
@@ -179,6 +186,17 @@ impl Metadata {
     /// Guesses the statement about a Parquet file; see
     /// [`detect_from_dataframe`](Metadata::detect_from_dataframe).
     ///
+    /// ```
+    /// # use parsynth::{Metadata, read_csv, write_parquet};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let stores = read_csv("data/stores.csv", &metadata)?;
+    /// # let path = std::env::temp_dir().join(format!("parsynth-detect-{}.parquet", std::process::id()));
+    /// write_parquet(&stores, &path)?;
+    /// let detected = Metadata::detect_from_parquet(&path)?;
+    /// assert_eq!(detected.context_columns, ["region"]);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// [`TableError`] when the file cannot be read or has no columns.
     pub fn detect_from_parquet(path: impl AsRef<Path>) -> Result<DetectedMetadata, TableError> {

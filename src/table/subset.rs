@@ -82,6 +82,14 @@ impl Metadata {
     /// A part of a frame that keeps sequences together: some of them, or a part of each. Columns, dtypes and the order
     /// of rows stay; without a sequence key the table is one sequence.
     ///
+    /// ```
+    /// use parsynth::{Metadata, SubsetOptions, read_csv};
+    /// let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// let stores = read_csv("data/stores.csv", &metadata)?;
+    /// let part = metadata.subset(&stores, &SubsetOptions::sequences(10).max_length(3).seed(7))?;
+    /// assert_eq!(part.height(), 10 * 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     /// # Errors
     /// [`TableError::TooFewSequences`] when more sequences are wanted than there are; others when the frame lacks a
     /// column of the metadata, or a key or index is missing or has a dtype that cannot be one.

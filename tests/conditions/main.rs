@@ -16,3 +16,4 @@ mod impute;
 mod lengths;
 mod rules;
 mod seeds;
+mod temperature;

@@ -47,3 +47,69 @@ fn a_loaded_model_keeps_its_constraints_and_samples_the_same() {
     let (state, kind) = (texts(&synthetic, "state"), texts(&synthetic, "kind"));
     assert!((0..state.len()).all(|row| (state[row] == "a") == (kind[row] == "x")));
 }
+
+#[test]
+fn a_table_that_was_edited_is_checked_again_and_the_sampled_one_keeps_all_rules() {
+    let keys: Vec<String> = (0..40).map(|row| format!("k{}", row / 4)).collect();
+    let low: Vec<f64> = (0..40).map(|row| f64::from(row * 7 % 11)).collect();
+    let high: Vec<f64> = low.iter().map(|low| low + 0.5).collect();
+    let state: Vec<&str> = (0..40).map(|row| ["a", "b"][row % 2]).collect();
+    let sign: Vec<&str> = (0..40).map(|row| ["x", "y"][row % 2]).collect();
+    let data =
+        df!("k" => keys, "low" => low, "high" => high, "state" => state, "sign" => sign).unwrap();
+    let columns = [
+        ("low", SdType::Numerical),
+        ("high", SdType::Numerical),
+        ("state", SdType::Categorical),
+        ("sign", SdType::Categorical),
+    ];
+    let rules = vec![
+        Constraint::inequality("low", "high"),
+        Constraint::seen_transitions("state"),
+        Constraint::fixed_combinations(["state", "sign"]),
+    ];
+    let fitted = fitted(&columns, None, &[], rules, &data).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.parsynth");
+    fitted.save(&path).unwrap();
+    let model = ParSynthesizer::load(&path).unwrap();
+    let synthetic = sampled(&model, 50);
+    model.validate_constraints(&synthetic).unwrap();
+    model.validate_constraints(&data).unwrap();
+
+    let edited = |column: &str, new: Column| {
+        let mut edited = data.clone();
+        edited.replace(column, new).unwrap();
+        model
+            .validate_constraints(&edited)
+            .map_err(|error| error.to_string())
+    };
+    let mut high = numbers(&data, "high");
+    high[2] = -1.0;
+    high[38] = -1.0;
+    let message = edited("high", Column::new("high".into(), high)).unwrap_err();
+    assert!(
+        message.starts_with(
+            "constraint `low` <= `high`: 2 of the data's rows break it, first rows 2, 38;"
+        ),
+        "{message}"
+    );
+    let mut state = texts(&data, "state");
+    "a".clone_into(&mut state[1]);
+    let message = edited("state", Column::new("state".into(), &state)).unwrap_err();
+    // Row 2 is another `a`.
+    assert!(message.contains("first rows 1, 2;"), "{message}");
+    "new".clone_into(&mut state[1]);
+    assert_eq!(edited("state", Column::new("state".into(), state)), Ok(()));
+    let mut sign = texts(&data, "sign");
+    "x".clone_into(&mut sign[39]);
+    let message = edited("sign", Column::new("sign".into(), sign)).unwrap_err();
+    assert!(
+        message.contains("combinations") && message.contains("first row 39;"),
+        "{message}"
+    );
+    let message = model
+        .validate_constraints(&data.drop("low").unwrap())
+        .unwrap_err();
+    assert!(message.to_string().contains("`low`"), "{message}");
+}

@@ -12,3 +12,4 @@ mod inspection;
 mod parquet;
 mod rounding;
 mod segments;
+mod training;

@@ -1,0 +1,108 @@
+//! How long a fit trains, and what decides the size of what it trains.
+
+use crate::common::*;
+use parsynth::{Device, ParSynthesizer};
+use polars::prelude::*;
+use std::time::Duration;
+
+#[test]
+fn a_time_limit_ends_training_early_and_still_gives_a_model() {
+    let model = builder(&numbers())
+        .context_columns(["region"])
+        .epochs(100_000)
+        .max_training_time(Duration::from_millis(1))
+        .fit(&numbers_frame())
+        .unwrap();
+    let report = model.report();
+    assert!((1..100).contains(&report.epochs), "{}", report.epochs);
+    assert!(report.fit_secs < 30.0, "{}", report.fit_secs);
+    assert_eq!(model.parameters().max_training_secs, Some(0.001));
+    assert_eq!(
+        sample(&model, 5).schema(),
+        numbers_frame().schema(),
+        "a model that samples"
+    );
+    assert!(
+        model
+            .log_likelihood(&numbers_frame())
+            .unwrap()
+            .nats_per_row()
+            .is_finite()
+    );
+}
+
+#[test]
+fn epochs_are_at_most_so_many_and_held_out_sequences_end_training_before() {
+    let fit = |epochs: usize, patience: usize| -> ParSynthesizer {
+        let builder = builder(&numbers()).epochs(epochs).patience_steps(patience);
+        builder.fit(&numbers_frame()).unwrap()
+    };
+    assert_eq!(fit(3, 100).report().epochs, 3);
+    // Noise has little to teach: what is held out soon gains no more.
+    let stopped = fit(2_000, 20).report().epochs;
+    assert!((20..1_000).contains(&stopped), "{stopped}");
+    let patient = fit(2_000, 200).report().epochs;
+    assert!(patient > stopped, "{patient} {stopped}");
+    // With none held out, epochs are as many as asked for.
+    let builder = builder(&numbers()).validation_share(0.0).epochs(150);
+    let all = builder.fit(&numbers_frame()).unwrap();
+    assert_eq!(all.report().epochs, 150);
+    assert_eq!(all.report().validation_nats(), None);
+}
+
+#[test]
+fn a_network_is_as_large_as_asked_for_or_as_the_table_calls_for() {
+    let weights = |hidden_size: usize, layers: usize| {
+        let builder = builder(&numbers()).hidden_size(hidden_size).layers(layers);
+        let model = builder.epochs(0).fit(&numbers_frame()).unwrap();
+        model.report().weights
+    };
+    assert!(weights(16, 1) > weights(8, 1));
+    // A second LSTM of the same width: four gates, each with input, state and a bias.
+    assert!(weights(8, 2) >= weights(8, 1) + 4 * 8 * (8 + 8 + 1));
+
+    let by_default = |sequences: usize| {
+        let frame = df!("k" => keys(sequences, 10), "v" => noise(sequences * 10)).unwrap();
+        let columns = metadata(&[("k", id()), ("v", parsynth::SdType::Numerical)]);
+        let model = ParSynthesizer::builder(columns).epochs(0).fit(&frame);
+        model.unwrap().parameters().hidden_size
+    };
+    assert_eq!((by_default(599), by_default(600)), (32, 128));
+}
+
+#[test]
+fn batches_dropout_and_learning_rate_change_what_is_learned() {
+    let plain = || builder(&numbers()).epochs(3);
+    let losses = |builder: parsynth::ParSynthesizerBuilder| {
+        let model = builder.fit(&numbers_frame()).unwrap();
+        reals(&model.loss_values().unwrap(), "training_loss")
+    };
+    let usual = losses(plain());
+    assert_eq!(usual, losses(plain()));
+    assert_ne!(usual, losses(plain().batch_size(2)));
+    assert_ne!(usual, losses(plain().dropout(0.0)));
+    assert_ne!(usual, losses(plain().learning_rate(0.001)));
+}
+
+#[test]
+fn a_fit_begins_anew_whatever_was_fitted_before() {
+    let frame = numbers_frame();
+    let fit = |frame: &DataFrame| builder(&numbers()).epochs(2).fit(frame).unwrap();
+    let first = fit(&frame);
+    let twice = frame.vstack(&frame).unwrap();
+    fit(&twice.head(Some(30)));
+    assert!(sample(&first, 20).equals_missing(&sample(&fit(&frame), 20)));
+    assert_eq!(first.report().losses, fit(&frame).report().losses);
+}
+
+#[test]
+fn a_fit_runs_on_the_cpu_unless_told_otherwise_and_a_model_says_where_it_is() {
+    let by_default = builder(&numbers()).epochs(0).fit(&numbers_frame()).unwrap();
+    let told = builder(&numbers()).device(Device::Cpu).epochs(0);
+    let told = told.fit(&numbers_frame()).unwrap();
+    assert_eq!(
+        (by_default.info().device, told.info().device),
+        ("cpu".to_owned(), "cpu".to_owned())
+    );
+    assert!(sample(&by_default, 9).equals_missing(&sample(&told, 9)));
+}

@@ -154,6 +154,9 @@ pub struct FitEstimate {
     pub steps_per_epoch: usize,
     /// Epochs of the sequence network at the latest; held-out sequences mostly end training earlier.
     pub most_epochs: usize,
+    /// Share of the sequence network's computed steps that fall on no row, because a batch's sequences differ in length:
+    /// batches hold sequences of similar lengths. `0.0..1.0`
+    pub padding: f64,
     /// Bytes that the fit will hold at its peak: the table as it is kept, the networks with what their training keeps of
     /// each weight, and a step's work. Beside it come the frame, where one is given, and libtorch's code, some 200 MB.
     pub memory_bytes: u64,

@@ -395,8 +395,7 @@ impl<T: Task> Trainer<'_, T> {
 
     /// How long it will take at most.
     pub(crate) fn schedule(&mut self) -> Schedule {
-        let (batch_size, lengths_vary) = (self.batch_size(), self.lengths_vary());
-        let batches = self.batches(batch_size, lengths_vary);
+        let batches = self.epoch();
         let steps_per_epoch = batches.iter().map(|batch| self.task.steps(batch)).sum();
         let validates = !self.split.validation.is_empty();
         let mut schedule = Schedule::new(self.options, steps_per_epoch, validates);
@@ -405,6 +404,12 @@ impl<T: Task> Trainer<'_, T> {
             schedule.most_epochs = 0;
         }
         schedule
+    }
+
+    /// The batches of one epoch, which differ from those of the next.
+    pub(crate) fn epoch(&mut self) -> Vec<Vec<usize>> {
+        let (batch_size, lengths_vary) = (self.batch_size(), self.lengths_vary());
+        self.batches(batch_size, lengths_vary)
     }
 
     /// Sequences in a batch.

@@ -26,7 +26,7 @@ pub enum Error {
     Option(#[from] OptionError),
     /// Training failed.
     #[error(transparent)]
-    Train(#[from] TrainError),
+    Train(TrainError),
     /// The network failed.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -158,6 +158,16 @@ pub enum Error {
     /// A thread that samples or computes likelihoods ended without a result.
     #[error("a worker thread ended early")]
     Thread,
+}
+
+/// That a user ended a training is the same as that they ended anything else.
+impl From<TrainError> for Error {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Cancelled => Error::Cancelled,
+            error => Error::Train(error),
+        }
+    }
 }
 
 /// A result of this crate.

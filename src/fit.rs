@@ -1,12 +1,13 @@
 //! The builder of a [`ParSynthesizer`]: options in, a fitted model out. Nothing is ever half-fitted.
 
+use crate::cancel::CancelToken;
 use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::{Locale, PersonalCodec};
 use crate::codec::spread::Spread;
 use crate::constraint::{Constraint, Rules, input_depths, reference_pairs};
 use crate::distribution::NumericalDistribution;
 use crate::encode::Encoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::health::Versions;
 use crate::info::{Provenance, now};
 use crate::layout::{Layout, NumberChoice, ReferencePair, subtract};
@@ -54,6 +55,7 @@ pub struct ParSynthesizerBuilder {
     options: FitOptions,
     device: Device,
     progress: Option<OnFitProgress>,
+    cancel: CancelToken,
     is_verbose: bool,
     created: i64,
 }
@@ -81,6 +83,7 @@ impl ParSynthesizerBuilder {
             options: FitOptions::default(),
             device: Device::Cpu,
             progress: None,
+            cancel: CancelToken::new(),
             is_verbose: false,
             created: now(),
         }
@@ -273,6 +276,14 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Ends the fit with [`Error::Cancelled`](crate::Error::Cancelled) before its next optimizer step, once the token is
+    /// cancelled, from another thread or from [`on_progress`](Self::on_progress).
+    /// [`max_training_time`](Self::max_training_time) ends a training so that its model is kept.
+    pub fn cancel_token(mut self, token: CancelToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
     /// Writes a line of progress for each network about once a second, and one of the whole fit, to stderr; default
     /// false. [`on_progress`](Self::on_progress) takes each epoch and works beside it.
     pub fn verbose(mut self, verbose: bool) -> Self {
@@ -369,6 +380,9 @@ impl ParSynthesizerBuilder {
     fn fit_source(self, data: &impl Source) -> Result<ParSynthesizer> {
         let started = Instant::now();
         let prepared = self.prepare(data)?;
+        if self.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         let progress = verbose::with_lines(self.progress.clone(), self.is_verbose);
         let (model, mut report) = self.training(&prepared, progress.as_deref()).run()?;
         let Prepared {
@@ -410,7 +424,7 @@ impl ParSynthesizerBuilder {
     }
 
     fn training<'a>(
-        &self,
+        &'a self,
         prepared: &'a Prepared,
         progress: Option<&'a FitProgressFn>,
     ) -> Training<'a> {
@@ -422,6 +436,7 @@ impl ParSynthesizerBuilder {
             seed: prepared.seed,
             device: self.device,
             progress,
+            cancel: &self.cancel,
         }
     }
 
@@ -523,6 +538,7 @@ struct Training<'a> {
     seed: Seed,
     device: Device,
     progress: Option<&'a FitProgressFn>,
+    cancel: &'a CancelToken,
 }
 
 impl Training<'_> {
@@ -600,6 +616,7 @@ impl Training<'_> {
             device: self.device,
             generator: self.seed.stream(purpose),
             progress: self.progress,
+            cancel: self.cancel,
         }
     }
 

@@ -5,6 +5,7 @@
 //! Everything is counted in optimizer steps and not in epochs alone, so that one rule serves a table of eighty
 //! sequences and one of fifty thousand.
 
+use crate::cancel::CancelToken;
 use crate::model::parameters::{Parameters, Plan};
 use crate::model::{ModelError, dropout::Mode};
 use crate::params::{SMALL_TABLE_ROWS, ValidFitOptions};
@@ -71,6 +72,10 @@ pub enum TrainError {
     /// libtorch refused an operation.
     #[error("libtorch failed in training")]
     Torch(#[from] tch::TchError),
+    /// A [`CancelToken`](crate::CancelToken) ended it; [`Error`](crate::Error) tells it as
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    #[error("training was cancelled")]
+    Cancelled,
     /// A training thread ended without a result.
     #[error("a training thread ended early")]
     Thread,
@@ -184,6 +189,7 @@ pub(crate) struct Trainer<'a, T: Task> {
     pub(crate) device: Device,
     pub(crate) generator: ChaCha12Rng,
     pub(crate) progress: Option<&'a (dyn Fn(&FitProgress) + Send + Sync)>,
+    pub(crate) cancel: &'a CancelToken,
 }
 
 /// Losses of some batches, summed.
@@ -329,6 +335,7 @@ impl<T: Task> Trainer<'_, T> {
             'epoch: for batch in self.batches(batch_size, lengths_vary) {
                 let mut carry = None;
                 for part in 0..self.task.steps(&batch) {
+                    self.check_cancelled()?;
                     fall = fall.or_else(|| schedule.fall(step, best_step));
                     let learning_rate =
                         self.options.learning_rate * schedule.rate(step, fall.as_ref());
@@ -391,6 +398,13 @@ impl<T: Task> Trainer<'_, T> {
             }
         }
         Ok(outcome)
+    }
+
+    fn check_cancelled(&self) -> Result<(), TrainError> {
+        match self.cancel.is_cancelled() {
+            true => Err(TrainError::Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// How long it will take at most.
@@ -532,6 +546,7 @@ impl<T: Task> Trainer<'_, T> {
         for batch in order.chunks(VALIDATION_BATCH) {
             let mut carry = None;
             for step in 0..self.task.steps(batch) {
+                self.check_cancelled()?;
                 let loss = self
                     .task
                     .loss(parameters, batch, step, &mut carry, Mode::Use)?;

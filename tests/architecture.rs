@@ -41,7 +41,11 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("possible", &["codec", "layout", "table"], &[]),
     ("likelihood", &[], &["polars"]),
     ("model", &["encode", "layout", "rng"], &["ndarray", "tch"]),
-    ("train", &["model", "params", "report", "rng"], &["tch"]),
+    (
+        "train",
+        &["cancel", "model", "params", "report", "rng"],
+        &["tch"],
+    ),
     (
         "tasks",
         &["encode", "history", "layout", "model", "report", "train"],
@@ -112,6 +116,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "fit",
         &[
+            "cancel",
             "codec",
             "constraint",
             "distribution",

@@ -13,6 +13,7 @@ struct Pull {
     breaks_after: usize,
     keeps_last: bool,
     batches: Cell<usize>,
+    cancel: CancelToken,
 }
 
 impl Pull {
@@ -24,6 +25,7 @@ impl Pull {
             breaks_after: usize::MAX,
             keeps_last: false,
             batches: Cell::new(0),
+            cancel: CancelToken::new(),
         }
     }
 
@@ -41,6 +43,7 @@ impl Pull {
             device: Device::Cpu,
             generator,
             progress: None,
+            cancel: &self.cancel,
         }
     }
 }

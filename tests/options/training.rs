@@ -1,8 +1,9 @@
 //! How long a fit trains, and what decides the size of what it trains.
 
 use crate::common::*;
-use parsynth::{Device, ParSynthesizer};
+use parsynth::{CancelToken, Device, Error, FitProgress, ParSynthesizer, Stage};
 use polars::prelude::*;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
@@ -105,4 +106,69 @@ fn a_fit_runs_on_the_cpu_unless_told_otherwise_and_a_model_says_where_it_is() {
         ("cpu".to_owned(), "cpu".to_owned())
     );
     assert!(sample(&by_default, 9).equals_missing(&sample(&told, 9)));
+}
+
+#[test]
+fn a_fit_ends_soon_after_another_thread_or_its_own_callback_cancels_it() {
+    let endless = || {
+        builder(&numbers())
+            .epochs(1_000_000)
+            .patience_steps(1_000_000_000)
+    };
+    let (token, from_thread) = (CancelToken::new(), CancelToken::new());
+    let own = from_thread.clone();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        own.cancel();
+    });
+    let fit = endless().cancel_token(from_thread).fit(&numbers_frame());
+    assert!(matches!(fit, Err(Error::Cancelled)), "{fit:?}");
+    thread.join().unwrap();
+
+    let (own, epochs) = (token.clone(), Arc::new(Mutex::new(0)));
+    let told = Arc::clone(&epochs);
+    let fit = endless()
+        .threads(2)
+        .cancel_token(token.clone())
+        .on_progress(move |progress| {
+            let mut epochs = told.lock().unwrap();
+            *epochs = progress.epoch.max(*epochs);
+            if *epochs == 3 {
+                own.cancel();
+            }
+        })
+        .fit(&numbers_frame());
+    assert!(matches!(fit, Err(Error::Cancelled)), "{fit:?}");
+    // The other network may have been telling its next epoch.
+    assert!((3..=4).contains(&*epochs.lock().unwrap()));
+
+    let fit = endless().cancel_token(token).fit(&numbers_frame());
+    assert!(matches!(fit, Err(Error::Cancelled)), "{fit:?}");
+}
+
+#[test]
+fn progress_counts_steps_to_the_last_and_knows_when_fewer_are_left() {
+    let told: Arc<Mutex<Vec<FitProgress>>> = Arc::default();
+    let own = Arc::clone(&told);
+    let model = builder(&numbers())
+        .epochs(2_000)
+        .patience_steps(1)
+        .on_progress(move |progress| own.lock().unwrap().push(progress.clone()))
+        .fit(&numbers_frame())
+        .unwrap();
+    let told = told.lock().unwrap();
+    let of_rows: Vec<&FitProgress> = told.iter().filter(|p| p.stage == Stage::Sequence).collect();
+    assert_eq!(of_rows.len(), model.report().epochs);
+    for (epoch, progress) in of_rows.iter().enumerate() {
+        assert_eq!(progress.steps, (epoch + 1) * progress.steps_per_epoch);
+        assert!(progress.steps <= progress.most_steps && progress.steps_per_second() > 0.0);
+    }
+    let (first, last) = (of_rows[0], of_rows[of_rows.len() - 1]);
+    assert_eq!(first.most_steps, 2_000 * first.steps_per_epoch);
+    assert!(last.most_steps < first.most_steps, "{last:?}");
+    assert_eq!(
+        (last.steps, last.most_time_left()),
+        (last.most_steps, Duration::ZERO)
+    );
+    assert!(first.most_time_left() > Duration::ZERO);
 }

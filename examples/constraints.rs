@@ -139,7 +139,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "200 accounts, in which every row keeps the seven rules:\n{}",
         synthetic
-            .select(["account", "placed", "shipped", "state", "amount", "quantity", "price", "total"])?
+            .select([
+                "account", "placed", "shipped", "state", "amount", "quantity", "price", "total"
+            ])?
             .head(Some(8))
     );
 
@@ -150,6 +152,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .fit(&orders);
     let message = wrong.err().ok_or("the data breaks the rule")?.to_string();
     assert!(message.contains("of the data's rows break it"), "{message}");
-    println!("\nA rule that the data itself breaks is refused before anything is learned:\n{message}");
+    println!(
+        "\nA rule that the data itself breaks is refused before anything is learned:\n{message}"
+    );
     Ok(())
 }

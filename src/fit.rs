@@ -17,12 +17,12 @@ use crate::model::sequence::SequenceShape;
 use crate::params::{
     FitOptions, LARGE_HIDDEN_SIZE, OptionError, SMALL_TABLE_ROWS, ValidFitOptions,
 };
-use crate::report::{FitProgress, FitReport};
+use crate::report::{FitEstimate, FitProgress, FitReport};
 use crate::rng::{Purpose, Seed, SeedSeries};
 use crate::synthesizer::{Model, ParSynthesizer, usable};
 use crate::table::{ParquetFiles, Schema, SequenceTable, Source, Values, validate};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
-use crate::train::{Outcome, Split, TrainError, Trainer};
+use crate::train::{Outcome, Split, Task, TrainError, Trainer};
 use polars::frame::DataFrame;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 use tch::Device;
 
 mod distributions;
+mod estimate;
 mod protected;
 mod verbose;
 
@@ -40,7 +41,8 @@ const EMBEDDING: i64 = 8;
 const COMPONENTS: i64 = 6;
 const HEAD: i64 = 64;
 
-type OnFitProgress = Arc<dyn Fn(&FitProgress) + Send + Sync>;
+type FitProgressFn = dyn Fn(&FitProgress) + Send + Sync;
+type OnFitProgress = Arc<FitProgressFn>;
 
 /// Collects the options of a fit; [`ParSynthesizerBuilder::fit`] checks them all.
 #[must_use]
@@ -331,39 +333,54 @@ impl ParSynthesizerBuilder {
         self.fit_source(&files)
     }
 
+    /// What a fit of this frame with these options will take, without training: reading the table and fitting its codecs
+    /// takes some seconds a million rows.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// let builder = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(3);
+    /// let estimate = builder.estimate(&data)?;
+    /// println!("{estimate}");
+    /// assert_eq!((estimate.rows, estimate.most_epochs), (700, 3));
+    /// assert_eq!(estimate.weights, builder.fit(&data)?.report().weights);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    /// # Errors
+    /// As [`fit`](Self::fit), but for those of training.
+    pub fn estimate(&self, data: &DataFrame) -> Result<FitEstimate> {
+        self.estimate_source(data)
+    }
+
+    /// What [`fit_parquet`](Self::fit_parquet) will take, as [`estimate`](Self::estimate) says it of a frame.
+    /// # Errors
+    /// As [`fit_parquet`](Self::fit_parquet), but for those of training.
+    pub fn estimate_parquet(&self, path: impl AsRef<Path>) -> Result<FitEstimate> {
+        let files = ParquetFiles::open(path.as_ref())?;
+        self.estimate_source(&files)
+    }
+
+    fn estimate_source(&self, data: &impl Source) -> Result<FitEstimate> {
+        let prepared = self.prepare(data)?;
+        Ok(self.training(&prepared, None).estimate(&prepared))
+    }
+
     fn fit_source(self, data: &impl Source) -> Result<ParSynthesizer> {
         let started = Instant::now();
-        let is_size_given = self.options.hidden_size.is_some();
-        let mut options = self.options.check()?;
-        let locales = checked_locales(&self.locales)?;
-        usable(self.device)?;
-        let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
-        let mut table = SequenceTable::from_source(data, &schema)?;
-        if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
-            options.hidden_size = LARGE_HIDDEN_SIZE;
-        }
-        let seed = Seed::new(options.seed);
-        if protected::move_bases(&mut schema, &table, options.value_protection) {
-            table = SequenceTable::from_source(data, &schema)?;
-        }
-        let choices = distributions::choices(&table, &schema, &options)?;
-        let segments = options
-            .segment_size
-            .map(|rows| table.clone().segmented(rows));
-        let learned = segments.as_ref().unwrap_or(&table);
-        let (layout, rules, told) = codecs(self.constraints, &schema, learned, &options, &choices)?;
-        let learned = told.as_ref().unwrap_or(learned);
-        let progress = verbose::with_lines(self.progress, self.is_verbose);
-        let training = Training {
-            table: learned,
-            schema: &schema,
-            layout: &layout,
-            options: &options,
+        let prepared = self.prepare(data)?;
+        let progress = verbose::with_lines(self.progress.clone(), self.is_verbose);
+        let (model, mut report) = self.training(&prepared, progress.as_deref()).run()?;
+        let Prepared {
+            options,
+            locales,
             seed,
-            device: self.device,
-            progress: progress.as_deref(),
-        };
-        let (model, mut report) = training.run()?;
+            schema,
+            table,
+            learned: _,
+            layout,
+            rules,
+        } = prepared;
         let personal = fit_personal(&self.metadata, &schema, &table, &locales, seed);
         report.warnings.extend(exhausted(&schema, &personal));
         report.fit_secs = started.elapsed().as_secs_f64();
@@ -390,6 +407,74 @@ impl ParSynthesizerBuilder {
             model: Mutex::new(model),
             seeds: SeedSeries::fresh(),
         })
+    }
+
+    fn training<'a>(
+        &self,
+        prepared: &'a Prepared,
+        progress: Option<&'a FitProgressFn>,
+    ) -> Training<'a> {
+        Training {
+            table: prepared.learned(),
+            schema: &prepared.schema,
+            layout: &prepared.layout,
+            options: &prepared.options,
+            seed: prepared.seed,
+            device: self.device,
+            progress,
+        }
+    }
+
+    /// Everything that a fit does before it trains.
+    fn prepare(&self, data: &impl Source) -> Result<Prepared> {
+        let is_size_given = self.options.hidden_size.is_some();
+        let mut options = self.options.clone().check()?;
+        let locales = checked_locales(&self.locales)?;
+        usable(self.device)?;
+        let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
+        let mut table = SequenceTable::from_source(data, &schema)?;
+        if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
+            options.hidden_size = LARGE_HIDDEN_SIZE;
+        }
+        if protected::move_bases(&mut schema, &table, options.value_protection) {
+            table = SequenceTable::from_source(data, &schema)?;
+        }
+        let choices = distributions::choices(&table, &schema, &options)?;
+        let segments = options
+            .segment_size
+            .map(|rows| table.clone().segmented(rows));
+        let cut = segments.as_ref().unwrap_or(&table);
+        let constraints = self.constraints.clone();
+        let (layout, rules, told) = codecs(constraints, &schema, cut, &options, &choices)?;
+        Ok(Prepared {
+            seed: Seed::new(options.seed),
+            options,
+            locales,
+            schema,
+            learned: told.or(segments),
+            table,
+            layout,
+            rules,
+        })
+    }
+}
+
+/// A table that was read and understood, ready to train on.
+struct Prepared {
+    options: ValidFitOptions,
+    locales: Vec<Locale>,
+    seed: Seed,
+    schema: Schema,
+    table: SequenceTable,
+    /// What is learned from, where it is not the table itself: segments, distances.
+    learned: Option<SequenceTable>,
+    layout: Layout,
+    rules: Rules,
+}
+
+impl Prepared {
+    fn learned(&self) -> &SequenceTable {
+        self.learned.as_ref().unwrap_or(&self.table)
     }
 }
 
@@ -437,76 +522,85 @@ struct Training<'a> {
     options: &'a ValidFitOptions,
     seed: Seed,
     device: Device,
-    progress: Option<&'a (dyn Fn(&FitProgress) + Send + Sync)>,
+    progress: Option<&'a FitProgressFn>,
 }
 
 impl Training<'_> {
     fn run(&self) -> Result<(Model, FitReport)> {
-        let encoder = Encoder::new(self.table, self.layout, self.schema.sequence_index());
-        let mut generator = self.seed.stream(Purpose::ValidationSplit);
-        let split = Split::of_segments(
-            &self.table.owners,
-            self.options.validation_share,
-            &mut generator,
-        );
-        let sizes = sizes(self.options);
-        let name = |column: usize| self.schema.columns[column].name.clone();
-        let context_task = ContextTask {
-            encoder: &encoder,
-            shape: ContextShape::new(self.layout, sizes),
-            columns: context_names(self.layout, name),
-            device: self.device,
-        };
-        let sequence_task = SequenceTask {
-            encoder: &encoder,
-            shape: SequenceShape::new(self.layout, sizes),
-            columns: row_head_names(self.layout, name),
-            device: self.device,
-        };
+        let encoder = self.encoder();
+        let split = self.split();
+        let (context_task, sequence_task) = self.tasks(&encoder);
         let train_context = || {
             let start = context_task
                 .shape
                 .plan()
                 .draw(&mut self.seed.stream(Purpose::ContextWeights));
-            let generator = self.seed.stream(Purpose::ContextTraining);
-            let (options, device, progress) = (self.options, self.device, self.progress);
-            Trainer {
-                task: &context_task,
-                options,
-                split: &split,
-                device,
-                generator,
-                progress,
-            }
-            .run(&start)
+            self.trainer(&context_task, &split, Purpose::ContextTraining)
+                .run(&start)
         };
         let train_sequence = || {
             let start = sequence_task
                 .shape
                 .plan()
                 .draw(&mut self.seed.stream(Purpose::SequenceWeights));
-            let generator = self.seed.stream(Purpose::SequenceTraining);
-            let (options, device, progress) = (self.options, self.device, self.progress);
-            Trainer {
-                task: &sequence_task,
-                options,
-                split: &split,
-                device,
-                generator,
-                progress,
-            }
-            .run(&start)
+            self.trainer(&sequence_task, &split, Purpose::SequenceTraining)
+                .run(&start)
         };
         let (context, sequence) = run_both(self.options.threads, train_context, train_sequence)?;
         let model = Model::new(
             self.layout,
-            sizes,
+            sizes(self.options),
             &context.weights,
             &sequence.weights,
             self.device,
         )?;
         let report = self.report(&context, &sequence, &split);
         Ok((model, report))
+    }
+
+    fn encoder(&self) -> Encoder<'_> {
+        Encoder::new(self.table, self.layout, self.schema.sequence_index())
+    }
+
+    fn split(&self) -> Split {
+        let mut generator = self.seed.stream(Purpose::ValidationSplit);
+        let share = self.options.validation_share;
+        Split::of_segments(&self.table.owners, share, &mut generator)
+    }
+
+    /// The training of the context network and that of the sequence network.
+    fn tasks<'t>(&self, encoder: &'t Encoder<'t>) -> (ContextTask<'t>, SequenceTask<'t>) {
+        let (sizes, device) = (sizes(self.options), self.device);
+        let name = |column: usize| self.schema.columns[column].name.clone();
+        let context = ContextTask {
+            encoder,
+            shape: ContextShape::new(self.layout, sizes),
+            columns: context_names(self.layout, name),
+            device,
+        };
+        let sequence = SequenceTask {
+            encoder,
+            shape: SequenceShape::new(self.layout, sizes),
+            columns: row_head_names(self.layout, name),
+            device,
+        };
+        (context, sequence)
+    }
+
+    fn trainer<'t, T: Task>(
+        &'t self,
+        task: &'t T,
+        split: &'t Split,
+        purpose: Purpose,
+    ) -> Trainer<'t, T> {
+        Trainer {
+            task,
+            options: self.options,
+            split,
+            device: self.device,
+            generator: self.seed.stream(purpose),
+            progress: self.progress,
+        }
     }
 
     fn report(&self, context: &Outcome, sequence: &Outcome, split: &Split) -> FitReport {

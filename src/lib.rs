@@ -48,7 +48,7 @@ pub use metadata::{
 };
 pub use model::ModelError;
 pub use params::OptionError;
-pub use report::{EpochLoss, FitProgress, FitReport, SampleProgress, Stage};
+pub use report::{EpochLoss, FitEstimate, FitProgress, FitReport, SampleProgress, Stage};
 pub use sampling::{Condition, ContinueOptions, ImputeOptions, SampleOptions};
 pub use synthesizer::ParSynthesizer;
 pub use table::{

@@ -95,6 +95,10 @@ pub struct FitProgress {
     pub most_epochs: usize,
     /// Optimizer steps in an epoch.
     pub steps_per_epoch: usize,
+    /// Optimizer steps so far.
+    pub steps: usize,
+    /// Optimizer steps at the latest; known to be fewer than `most_epochs` have once the learning rate falls.
+    pub most_steps: usize,
     /// See [`EpochLoss::training_nats`].
     pub training_nats: f64,
     /// See [`EpochLoss::validation_nats`].
@@ -103,7 +107,23 @@ pub struct FitProgress {
     pub elapsed: Duration,
 }
 
-/// One line, such as `sequence network, epoch 40 of at most 300: 12.345 nats, held out 12.501, 8 s`.
+impl FitProgress {
+    /// Optimizer steps in a second, validation included.
+    #[must_use]
+    pub fn steps_per_second(&self) -> f64 {
+        self.steps as f64 / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// The time that the steps left take at most, at the rate so far.
+    #[must_use]
+    pub fn most_time_left(&self) -> Duration {
+        let left = self.most_steps.saturating_sub(self.steps) as f64;
+        let share = left / self.steps.max(1) as f64;
+        Duration::try_from_secs_f64(self.elapsed.as_secs_f64() * share).unwrap_or(Duration::MAX)
+    }
+}
+
+/// One line, such as `sequence network, epoch 40 of at most 300: 12.345 nats, held out 12.501, 8 s, at most 52 s left`.
 impl std::fmt::Display for FitProgress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
@@ -114,7 +134,47 @@ impl std::fmt::Display for FitProgress {
         if let Some(nats) = self.validation_nats {
             write!(f, ", held out {nats:.3}")?;
         }
-        write!(f, ", {:.0} s", self.elapsed.as_secs_f64())
+        let left = self.most_time_left().as_secs_f64();
+        let elapsed = self.elapsed.as_secs_f64();
+        write!(f, ", {elapsed:.0} s, at most {left:.0} s left")
+    }
+}
+
+/// What a fit will take, from [`ParSynthesizerBuilder::estimate`](crate::ParSynthesizerBuilder::estimate).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FitEstimate {
+    /// Rows of the table.
+    pub rows: usize,
+    /// Sequences of the table; segments, where sequences are cut into them.
+    pub sequences: usize,
+    /// Numbers in both networks.
+    pub weights: usize,
+    /// Optimizer steps that the sequence network takes in an epoch.
+    pub steps_per_epoch: usize,
+    /// Epochs of the sequence network at the latest; held-out sequences mostly end training earlier.
+    pub most_epochs: usize,
+    /// Share of the sequence network's computed steps that fall on no row, because a batch's sequences differ in length:
+    /// batches hold sequences of similar lengths. `0.0..1.0`
+    pub padding: f64,
+    /// Bytes that the fit will hold at its peak: the table as it is kept, the networks with what their training keeps of
+    /// each weight, and a step's work. Beside it come the frame, where one is given, and libtorch's code, some 200 MB.
+    pub memory_bytes: u64,
+}
+
+/// One line, such as `2250000 rows of 50000 sequences: 81920 weights, 1407 steps an epoch, 300 epochs at most, 230 MB`.
+impl std::fmt::Display for FitEstimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} rows of {} sequences: {} weights, {} steps an epoch, {} epochs at most, {} MB",
+            self.rows,
+            self.sequences,
+            self.weights,
+            self.steps_per_epoch,
+            self.most_epochs,
+            self.memory_bytes / 1_000_000
+        )
     }
 }
 

@@ -218,11 +218,11 @@ impl Sums {
 }
 
 /// When to validate, slow down and stop.
-struct Schedule {
-    steps_per_epoch: usize,
+pub(crate) struct Schedule {
+    pub(crate) steps_per_epoch: usize,
     validate_every: usize,
     patience: usize,
-    most_epochs: usize,
+    pub(crate) most_epochs: usize,
     started: Instant,
     most_time: Option<Duration>,
 }
@@ -313,18 +313,8 @@ impl<T: Task> Trainer<'_, T> {
         let batch_size = self.batch_size();
         let lengths_vary = self.lengths_vary();
         let usual_rows = self.usual_rows(batch_size, lengths_vary);
-        let batches = self.batches(batch_size, lengths_vary);
-        let schedule = Schedule::new(
-            self.options,
-            batches.iter().map(|batch| self.task.steps(batch)).sum(),
-            !self.split.validation.is_empty(),
-        );
-        // Without a head, as when rows hold nothing but ids, there is nothing to learn.
-        let most_epochs = if self.task.head_columns().is_empty() {
-            0
-        } else {
-            schedule.most_epochs
-        };
+        let schedule = self.schedule();
+        let most_epochs = schedule.most_epochs;
         let mut outcome = Outcome {
             weights: start.to_vec(),
             epochs: Vec::new(),
@@ -383,7 +373,7 @@ impl<T: Task> Trainer<'_, T> {
             outcome
                 .epochs
                 .push(self.epoch_loss(epoch, rate, &sums, validation.as_ref()));
-            self.report(&outcome, &schedule);
+            self.report(&outcome, &schedule, step, fall.as_ref());
             let loss = validation.map(|sums| sums.mean());
             let is_best = loss.is_some_and(|loss| loss < best - LEAST_GAIN);
             // Without a finite loss so far, as on a held-out rarity, there is no better choice.
@@ -403,7 +393,27 @@ impl<T: Task> Trainer<'_, T> {
         Ok(outcome)
     }
 
-    fn batch_size(&self) -> usize {
+    /// How long it will take at most.
+    pub(crate) fn schedule(&mut self) -> Schedule {
+        let batches = self.epoch();
+        let steps_per_epoch = batches.iter().map(|batch| self.task.steps(batch)).sum();
+        let validates = !self.split.validation.is_empty();
+        let mut schedule = Schedule::new(self.options, steps_per_epoch, validates);
+        // Without a head, as when rows hold nothing but ids, there is nothing to learn.
+        if self.task.head_columns().is_empty() {
+            schedule.most_epochs = 0;
+        }
+        schedule
+    }
+
+    /// The batches of one epoch, which differ from those of the next.
+    pub(crate) fn epoch(&mut self) -> Vec<Vec<usize>> {
+        let (batch_size, lengths_vary) = (self.batch_size(), self.lengths_vary());
+        self.batches(batch_size, lengths_vary)
+    }
+
+    /// Sequences in a batch.
+    pub(crate) fn batch_size(&self) -> usize {
         self.options.batch_size.unwrap_or_else(|| {
             let rows: usize = self
                 .split
@@ -561,13 +571,23 @@ impl<T: Task> Trainer<'_, T> {
         }
     }
 
-    fn report(&self, outcome: &Outcome, schedule: &Schedule) {
+    fn report(
+        &self,
+        outcome: &Outcome,
+        schedule: &Schedule,
+        step: usize,
+        fall: Option<&Range<usize>>,
+    ) {
         if let (Some(progress), Some(loss)) = (self.progress, outcome.epochs.last()) {
             progress(&FitProgress {
                 stage: loss.stage,
                 epoch: loss.epoch,
                 most_epochs: schedule.most_epochs,
                 steps_per_epoch: schedule.steps_per_epoch,
+                steps: step,
+                most_steps: fall
+                    .map_or(schedule.most_steps(), |fall| fall.end)
+                    .max(step),
                 training_nats: loss.training_nats,
                 validation_nats: loss.validation_nats,
                 elapsed: schedule.started.elapsed(),

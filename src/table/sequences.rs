@@ -36,13 +36,35 @@ impl SequenceTable {
         if source.rows() == 0 {
             return Err(TableError::Empty { what: "rows" });
         }
-        let cells = schema
-            .columns
-            .iter()
-            .map(|column| read(source.column(&column.name)?.as_ref(), column))
-            .collect::<Result<Vec<Cells>, _>>()?;
-        let keys = key_ranks(&cells, schema)?;
-        let indexes = index_ranks(&cells, schema)?;
+        let cells = |position: usize| -> Result<Cells, TableError> {
+            let column = &schema.columns[position];
+            read(source.column(&column.name)?.as_ref(), column)
+        };
+        let values = |position: usize, cells: Cells| {
+            let column = &schema.columns[position];
+            cells.into_values(column.base, column.step)
+        };
+        // Key and index give the order; the other columns are put in it one by one, as they are read.
+        let mut ordering: Vec<Option<Values>> = vec![None; schema.columns.len()];
+        let mut ranks = |position: usize, role: Role| -> Result<Vec<i128>, TableError> {
+            let cells = cells(position)?;
+            let ranks = cells.ranks();
+            check_present(&ranks, &schema.columns[position].name, role)?;
+            ordering[position] = Some(values(position, cells));
+            Ok(ranks)
+        };
+        let mut keys: Option<Vec<i128>> = None;
+        for position in schema.sequence_key() {
+            let own = ranks(position, Role::SequenceKey)?;
+            keys = Some(match keys {
+                None => own,
+                Some(before) => ranks_of_pairs(&before, &own),
+            });
+        }
+        let indexes = schema
+            .sequence_index()
+            .map(|position| ranks(position, Role::SequenceIndex))
+            .transpose()?;
         let mut order: Vec<usize> = (0..source.rows()).collect();
         // Stable, so rows of one key and index keep the table's order.
         order.sort_by_key(|&row| {
@@ -51,16 +73,22 @@ impl SequenceTable {
                 indexes.as_ref().map(|indexes| indexes[row]),
             )
         });
+        drop(indexes);
         let mut offsets = vec![0];
         if let Some(keys) = &keys {
             offsets.extend((1..order.len()).filter(|&at| keys[order[at]] != keys[order[at - 1]]));
         }
         offsets.push(order.len());
-        let columns = cells
-            .into_iter()
-            .zip(&schema.columns)
-            .map(|(cells, column)| cells.into_values(column.base, column.step).take(&order))
-            .collect();
+        drop(keys);
+        let columns = (0..schema.columns.len())
+            .map(|position| {
+                let values = match ordering[position].take() {
+                    Some(values) => values,
+                    None => values(position, cells(position)?),
+                };
+                Ok(values.take(&order))
+            })
+            .collect::<Result<Vec<Values>, TableError>>()?;
         Ok(SequenceTable {
             owners: (0..).take(offsets.len() - 1).collect(),
             offsets,
@@ -289,31 +317,6 @@ pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, T
                 frame.columns().iter().map(|column| column.name().as_str()),
             ),
         })
-}
-
-/// Sort ranks of the index, all present; `None` when no column is one.
-fn index_ranks(cells: &[Cells], schema: &Schema) -> Result<Option<Vec<i128>>, TableError> {
-    let Some(position) = schema.sequence_index() else {
-        return Ok(None);
-    };
-    let ranks = cells[position].ranks();
-    let name = &schema.columns[position].name;
-    check_present(&ranks, name, Role::SequenceIndex)?;
-    Ok(Some(ranks))
-}
-
-/// A number a row that sorts as its key does, column after column, all present; `None` without a key.
-fn key_ranks(cells: &[Cells], schema: &Schema) -> Result<Option<Vec<i128>>, TableError> {
-    let mut ranks: Option<Vec<i128>> = None;
-    for position in schema.sequence_key() {
-        let own = cells[position].ranks();
-        check_present(&own, &schema.columns[position].name, Role::SequenceKey)?;
-        ranks = Some(match ranks {
-            None => own,
-            Some(before) => ranks_of_pairs(&before, &own),
-        });
-    }
-    Ok(ranks)
 }
 
 /// The place of each pair among all that there are.

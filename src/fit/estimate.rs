@@ -1,0 +1,126 @@
+//! What a fit will take, from what is known before it trains.
+
+use super::{Prepared, Training, sizes};
+use crate::model::sequence::SequenceShape;
+use crate::report::FitEstimate;
+use crate::rng::Purpose;
+use crate::table::{SequenceTable, Values};
+use crate::train::Task;
+
+/// Floats that training keeps of a weight: itself, its gradient, Adam's two moments, the average.
+const FLOATS_PER_WEIGHT: u64 = 5;
+/// Floats that a step keeps of each number that a layer puts out: itself, what made it, its gradient, a mask.
+const FLOATS_PER_OUTPUT: u64 = 4;
+/// Bytes of a row while the table is put in order: ranks of key and index, room to sort, the order.
+const ORDER_BYTES: u64 = 56;
+/// Bytes of a cell while its column is read: as polars holds it, and as an exact whole number.
+const CELL_BYTES: u64 = 40;
+
+impl Training<'_> {
+    pub(super) fn estimate(&self, prepared: &Prepared) -> FitEstimate {
+        let encoder = self.encoder();
+        let split = self.split();
+        let (context, sequence) = self.tasks(&encoder);
+        let mut trainer = self.trainer(&sequence, &split, Purpose::SequenceTraining);
+        let (schedule, batch_size) = (trainer.schedule(), trainer.batch_size());
+        let (mut cells, mut rows) = (0, 0);
+        for batch in trainer.epoch() {
+            for step in 0..sequence.steps(&batch) {
+                let lengths = sequence.lengths_of_step(&batch, step);
+                cells += lengths.iter().max().unwrap_or(&0) * lengths.len();
+                rows += lengths.iter().sum::<usize>();
+            }
+        }
+        let weights = context.shape.plan().numel() + sequence.shape.plan().numel();
+        let weights = u64::try_from(weights).unwrap_or(0);
+        let rows_of_step = sequence.most_rows_of_step(batch_size);
+        let shape = SequenceShape::new(self.layout, sizes(self.options));
+        let outputs: i64 = shape
+            .products(1)
+            .iter()
+            .map(|[matrices, _, _, columns]| matrices * columns)
+            .sum();
+        let outputs = u64::try_from(outputs).unwrap_or(0) * rows_of_step as u64;
+        let tables = bytes(&prepared.table) + prepared.learned.as_ref().map_or(0, bytes);
+        let order = (ORDER_BYTES + CELL_BYTES) * prepared.table.rows() as u64;
+        let floats = weights * FLOATS_PER_WEIGHT + outputs * FLOATS_PER_OUTPUT;
+        FitEstimate {
+            rows: self.table.rows(),
+            sequences: self.table.sequences(),
+            weights: usize::try_from(weights).unwrap_or(0),
+            steps_per_epoch: schedule.steps_per_epoch,
+            most_epochs: schedule.most_epochs,
+            padding: 1.0 - rows as f64 / cells.max(1) as f64,
+            memory_bytes: tables + order + 4 * floats,
+        }
+    }
+}
+
+/// What a table holds.
+fn bytes(table: &SequenceTable) -> u64 {
+    let of_columns = table.columns.iter().map(|values| match values {
+        Values::Numbers(numbers) => 8 * numbers.len(),
+        Values::Labels { codes, labels } => {
+            let texts = labels.iter().map(|label| std::mem::size_of_val(label) + 16);
+            4 * codes.len() + texts.sum::<usize>()
+        }
+    });
+    let of_rows = 8 * table.rows() + 12 * table.sequences();
+    (of_columns.sum::<usize>() + of_rows) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metadata::{Metadata, SdType};
+    use crate::synthesizer::ParSynthesizer;
+    use polars::df;
+
+    fn estimate(lengths: &[usize]) -> crate::report::FitEstimate {
+        let metadata = Metadata::builder()
+            .column("key", SdType::Id { regex_format: None })
+            .column("value", SdType::Numerical)
+            .sequence_key("key")
+            .build()
+            .expect("metadata");
+        let lengths = lengths.iter().enumerate();
+        let keys: Vec<u64> = lengths
+            .flat_map(|(key, &length)| std::iter::repeat_n(key as u64, length))
+            .collect();
+        let values: Vec<f64> = keys.iter().map(|&key| key as f64 / 3.0).collect();
+        let table = df!("key" => keys, "value" => values).expect("a frame");
+        let builder = ParSynthesizer::builder(metadata)
+            .hidden_size(8)
+            .validation_share(0.0);
+        builder
+            .seed(1)
+            .batch_size(4)
+            .estimate(&table)
+            .expect("an estimate")
+    }
+
+    #[test]
+    fn batches_hold_sequences_of_similar_lengths_so_that_little_is_padded() {
+        // Batches of four alike have nothing to pad.
+        assert_eq!(estimate(&[7; 40]).padding, 0.0);
+        // The default batches of a real table, whose sequences have 1 to 71 rows.
+        let metadata = Metadata::from_json_file("data/storms.metadata.json").expect("metadata");
+        let storms = crate::read_csv("data/storms.csv", &metadata).expect("storms");
+        let storms = ParSynthesizer::builder(metadata).seed(1).estimate(&storms);
+        let padding = storms.expect("an estimate").padding;
+        assert!(padding < 0.1, "{padding}");
+        // In random order, a batch of four out of 1..=200 would be padded by about 40 %.
+        let mixed: Vec<usize> = (1..=200).rev().collect();
+        let padding = estimate(&mixed).padding;
+        assert!(padding > 0.0 && padding < 0.1, "{padding}");
+    }
+
+    #[test]
+    fn long_sequences_take_more_steps_and_no_more_memory_a_step() {
+        let (short, long) = (estimate(&[128; 8]), estimate(&[1_280; 8]));
+        assert_eq!((short.steps_per_epoch, long.steps_per_epoch), (2, 20));
+        let of_rows = |rows: u64| rows * (8 + 4 + 8 + super::ORDER_BYTES + super::CELL_BYTES);
+        let more = long.memory_bytes - short.memory_bytes;
+        // The labels of the keys, and what of the network follows from the lengths, are the same.
+        assert_eq!(more, of_rows(8 * (1_280 - 128)));
+    }
+}

@@ -3,22 +3,32 @@
 //! ```sh
 //! cargo run --release --example sample -- --model stores.parsynth --output more.csv --num-sequences 1000
 //! ```
+//!
+//! The table may be larger than memory: it is written as it is made, and `--sequences` makes a part of it. One JSON line
+//! on stdout says how it went; progress and errors go to stderr.
 
 #[path = "shared/command.rs"]
+#[allow(dead_code, reason = "other examples write whole tables")]
 mod command;
+#[path = "shared/memory.rs"]
+mod memory;
 #[path = "shared/sample_bar.rs"]
 mod sample_bar;
 
 use clap::{ArgGroup, Parser};
-use parsynth::{Metadata, ParSynthesizer, SampleOptions, SdType};
+use parsynth::{Metadata, ParSynthesizer, SampleOptions, SampleReport, SdType};
 use polars::frame::DataFrame;
 use polars::io::SerReader;
 use polars::prelude::CsvReadOptions;
 use sample_bar::SampleBar;
 use std::error::Error;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// Sequences that are made of context rows before they are written.
+const SEQUENCES_PER_PART: usize = 8_192;
 
 /// Samples new sequences from a saved model.
 #[derive(Parser)]
@@ -39,6 +49,9 @@ struct Arguments {
     /// A table, .csv or .parquet, of context columns and perhaps the key: one sequence is made for each row
     #[arg(long, group = "how much", value_name = "TABLE")]
     context: Option<PathBuf>,
+    /// Only these sequences of the table that the seed makes, such as 1000..2000; the second number is not among them
+    #[arg(long, requires = "seed", value_name = "RANGE", value_parser = range)]
+    sequences: Option<Range<usize>>,
     /// Rows of every sequence [default: drawn from the model]
     #[arg(long)]
     sequence_length: Option<NonZeroUsize>,
@@ -75,22 +88,51 @@ fn sample(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(temperature) = arguments.temperature {
         options = options.temperature(temperature);
     }
-    let sampled = match &arguments.context {
-        Some(path) => {
-            let context = read_context(path, synthesizer.metadata())?;
-            synthesizer.sample_sequential_columns_with(&context, &options)
-        }
-        None => synthesizer.sample_with(&options),
-    };
+    if let Some(range) = &arguments.sequences {
+        options = options.sequence_range(range.clone());
+    }
+    let written = write(&synthesizer, arguments, &options);
     bar.clear();
-    let synthetic = sampled?;
-    command::write(&synthetic, &arguments.output)?;
-    eprintln!(
-        "wrote {} rows to {}",
-        synthetic.height(),
-        arguments.output.display()
-    );
+    let report = written?;
+    let line = serde_json::json!({
+        "sample_s": report.elapsed.as_secs_f64(),
+        "rows": report.rows,
+        "sequences": report.sequences,
+        "rows_per_s": report.rows_per_second(),
+        "peak_rss_mb": memory::peak_rss_mib(),
+    });
+    println!("{line}");
     Ok(())
+}
+
+/// Samples into the file, part by part.
+fn write(
+    synthesizer: &ParSynthesizer,
+    arguments: &Arguments,
+    options: &SampleOptions,
+) -> Result<SampleReport, Box<dyn Error>> {
+    let (path, format) = (&arguments.output, command::Format::of(&arguments.output)?);
+    let Some(context) = &arguments.context else {
+        return Ok(match format {
+            command::Format::Csv => synthesizer.sample_to_csv(path, options)?,
+            command::Format::Parquet => synthesizer.sample_to_parquet(path, options)?,
+        });
+    };
+    let context = read_context(context, synthesizer.metadata())?;
+    let size = SEQUENCES_PER_PART;
+    let parts = synthesizer.sample_sequential_columns_in_parts(&context, options, size)?;
+    Ok(match format {
+        command::Format::Csv => parts.write_csv(path)?,
+        command::Format::Parquet => parts.write_parquet(path)?,
+    })
+}
+
+/// Two numbers with two dots between.
+fn range(text: &str) -> Result<Range<usize>, String> {
+    let number = |text: &str| text.trim().parse().ok();
+    text.split_once("..")
+        .and_then(|(start, end)| Some(number(start)?..number(end)?))
+        .ok_or_else(|| format!("`{text}` is no range such as 1000..2000"))
 }
 
 /// Reads a table of some of the model's columns.

@@ -11,11 +11,14 @@
 mod command;
 #[path = "shared/fit_bars.rs"]
 mod fit_bars;
+#[path = "shared/memory.rs"]
+mod memory;
 #[path = "shared/sample_bar.rs"]
 mod sample_bar;
 
 use clap::Parser;
 use fit_bars::FitBars;
+use memory::peak_rss_mib;
 use parsynth::{Metadata, ParSynthesizer, SampleOptions};
 use sample_bar::SampleBar;
 use std::error::Error;
@@ -123,14 +126,4 @@ fn synthesize(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     });
     println!("{line}");
     Ok(())
-}
-
-/// The most memory this process ever held, in MiB; known on Linux alone.
-fn peak_rss_mib() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib / 1024.0)
 }

@@ -1,5 +1,7 @@
 //! Puts sampled sequences back into a table's columns.
 //! In: [`SampledSequences`] in order and what was given. Out: [`Values`] of every schema column, row after row.
+//! A table may come in parts, one after the other: what is made up goes on from part to part, and is the same wherever
+//! a part begins.
 
 mod made_up;
 
@@ -7,15 +9,16 @@ use crate::codec::identifier::{IdentifierCodec, IdentifierError};
 use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
 use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowKind, RowSource};
-use crate::sample::{Decided, SampledSequences};
+use crate::sample::{Decided, Request, SampledSequences};
 use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
+pub(crate) use made_up::MadeUp;
 
 /// Identifier values that a user gave for one column.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenIdentifier {
     /// Position in the schema.
     pub(crate) column: usize,
-    /// One a sequence, `MISSING_CODE` for a missing one; none where it is to be made up.
+    /// One for each place of given values, `MISSING_CODE` for a missing one; none where it is to be made up.
     pub(crate) codes: Vec<Option<u32>>,
     /// Sorted and unique.
     pub(crate) labels: Vec<Label>,
@@ -41,13 +44,27 @@ impl GivenIdentifier {
         }
     }
 
-    /// The values at these positions, in their order.
-    pub(crate) fn take(self, places: impl Iterator<Item = usize>) -> GivenIdentifier {
+    /// The values at these positions, in their order, with the labels among them.
+    fn take(&self, places: impl Iterator<Item = usize>) -> GivenIdentifier {
+        let codes: Vec<Option<u32>> = places
+            .map(|at| self.codes.get(at).copied().flatten())
+            .collect();
+        let mut used: Vec<u32> = codes.iter().copied().flatten().collect();
+        used.retain(|&code| code != MISSING_CODE);
+        used.sort_unstable();
+        used.dedup();
+        let among_used = |code: u32| {
+            let at = used.binary_search(&code).ok();
+            at.and_then(|at| u32::try_from(at).ok())
+                .unwrap_or(MISSING_CODE)
+        };
         GivenIdentifier {
-            codes: places
-                .map(|at| self.codes.get(at).copied().flatten())
+            column: self.column,
+            codes: codes.iter().map(|code| code.map(among_used)).collect(),
+            labels: used
+                .iter()
+                .filter_map(|&code| self.labels.get(code as usize).cloned())
                 .collect(),
-            ..self
         }
     }
 }
@@ -66,19 +83,21 @@ pub(crate) struct Decoding<'a> {
     /// By schema column, of those that are made up.
     pub(crate) spreads: &'a [Spread],
     pub(crate) given: &'a GivenIdentifiers,
-    pub(crate) seed: u64,
+    /// What was sampled: its seed, and which given values are whose.
+    pub(crate) request: &'a Request,
 }
 
 impl Decoding<'_> {
-    /// All columns, one value a row.
+    /// All columns of the next part of a table, one value a row.
     /// # Errors
     /// [`IdentifierError`] when a column has room for fewer new identifiers than there are sequences or rows.
     pub(crate) fn columns(
         &self,
         sampled: &SampledSequences,
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Vec<Values>, IdentifierError> {
-        let keys = self.personal_keys(sampled)?;
-        let columns = self
+        let keys = self.personal_keys(sampled, made_up)?;
+        let columns: Result<Vec<Values>, IdentifierError> = self
             .schema
             .columns
             .iter()
@@ -102,13 +121,15 @@ impl Decoding<'_> {
                         let mut keys = keys.iter();
                         match keys.find(|(key, _)| *key == column) {
                             Some((_, values)) => Ok(repeated(values, &sampled.lengths)),
-                            None => self.per_sequence(column, sampled),
+                            None => self.per_sequence(column, sampled, made_up),
                         }
                     }
-                    Role::Sequential => self.per_row(column, sampled),
+                    Role::Sequential => self.per_row(column, sampled, made_up),
                 }
-            });
-        columns.collect()
+            })
+            .collect();
+        made_up.next_sequence += sampled.lengths.len();
+        columns
     }
 
     /// The columns that are not constant in a sequence, by schema column, for sequences that go on from `history`.
@@ -119,6 +140,7 @@ impl Decoding<'_> {
         sampled: &SampledSequences,
         history: &SequenceTable,
     ) -> Result<Vec<(usize, Values)>, IdentifierError> {
+        let mut made_up = MadeUp::new(self.schema, self.identifiers, self.request.seed);
         let mut columns = Vec::new();
         for (column, column_schema) in self.schema.columns.iter().enumerate() {
             let layout_column = self
@@ -132,7 +154,9 @@ impl Decoding<'_> {
                 (Role::Sequential, Some(position)) => {
                     self.row_values(position, &sampled.rows[position])
                 }
-                (Role::Sequential, None) => self.made_up_after(column, sampled, history)?,
+                (Role::Sequential, None) => {
+                    self.made_up_after(column, sampled, history, &mut made_up)?
+                }
             };
             columns.push((column, values));
         }

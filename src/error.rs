@@ -152,6 +152,9 @@ pub enum Error {
     /// The data does not fit, in each of the listed ways.
     #[error(transparent)]
     InvalidData(#[from] InvalidData),
+    /// A [`CancelToken`](crate::CancelToken) ended the work.
+    #[error("cancelled")]
+    Cancelled,
     /// A thread that samples or computes likelihoods ended without a result.
     #[error("a worker thread ended early")]
     Thread,

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod artifact;
+mod cancel;
 mod charts;
 mod codec;
 mod constraint;
@@ -31,6 +32,7 @@ mod tasks;
 mod train;
 
 pub use artifact::ArtifactError;
+pub use cancel::CancelToken;
 pub use codec::identifier::IdentifierError;
 pub use constraint::{Constraint, ConstraintError, ConstraintValue, Relation};
 pub use distribution::{DistributionError, NumericalDistribution};
@@ -48,9 +50,11 @@ pub use metadata::{
 };
 pub use model::ModelError;
 pub use params::OptionError;
-pub use report::{EpochLoss, FitEstimate, FitProgress, FitReport, SampleProgress, Stage};
+pub use report::{
+    EpochLoss, FitEstimate, FitProgress, FitReport, SampleProgress, SampleReport, Stage,
+};
 pub use sampling::{Condition, ContinueOptions, ImputeOptions, SampleOptions};
-pub use synthesizer::ParSynthesizer;
+pub use synthesizer::{ParSynthesizer, SampledParts};
 pub use table::{
     DataProblem, DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, InvalidData,
     JoinedTables, KeyCandidate, LongSequences, RelatedTable, RelatedTablesError, SubsetOptions,

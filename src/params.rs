@@ -74,6 +74,8 @@ pub(crate) const BATCH_SIZE: RangeInclusive<usize> = 1..=65_536;
 pub(crate) const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Rows of one sequence that can be asked for.
 pub(crate) const LENGTH: RangeInclusive<usize> = 1..=10_000_000;
+/// Sequences of one part of a sampled table.
+pub(crate) const SEQUENCES_PER_PART: RangeInclusive<usize> = 1..=1_000_000_000;
 /// Rows of the segments that sequences are cut into.
 pub(crate) const SEGMENT_SIZE: RangeInclusive<usize> = LENGTH;
 /// Rows by which given sequences can be continued.

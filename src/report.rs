@@ -188,11 +188,77 @@ pub struct SampleProgress {
     pub sequences_wanted: usize,
     /// Rows made so far.
     pub rows: usize,
+    /// Rows asked for; none for a request in sequences.
+    pub rows_wanted: Option<usize>,
     /// Since sampling began.
     pub elapsed: Duration,
 }
 
-/// One line, such as `512 of 1000 sequences, 6144 rows, 2 s`.
+impl SampleProgress {
+    /// Rows made in a second, on average since sampling began; 0 before the first.
+    #[must_use]
+    pub fn rows_per_second(&self) -> f64 {
+        rate(self.rows, self.elapsed)
+    }
+
+    /// How long the rest takes at the rate so far: by rows where rows were asked for, else by sequences. None before
+    /// the first rows.
+    #[must_use]
+    pub fn time_left(&self) -> Option<Duration> {
+        let (made, wanted) = match self.rows_wanted {
+            Some(wanted) => (self.rows, wanted),
+            None => (self.sequences, self.sequences_wanted),
+        };
+        if made == 0 {
+            return None;
+        }
+        let share_left = wanted.saturating_sub(made) as f64 / made as f64;
+        Duration::try_from_secs_f64(self.elapsed.as_secs_f64() * share_left).ok()
+    }
+}
+
+/// A number in a second; 0 where there is no number.
+fn rate(count: usize, elapsed: Duration) -> f64 {
+    match count {
+        0 => 0.0,
+        _ => count as f64 / elapsed.as_secs_f64().max(1e-9),
+    }
+}
+
+/// What was sampled into a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SampleReport {
+    /// Sequences written.
+    pub sequences: usize,
+    /// Rows written.
+    pub rows: usize,
+    /// From the start of sampling to the finished file.
+    pub elapsed: Duration,
+}
+
+impl SampleReport {
+    /// Rows sampled and written in a second, on average.
+    #[must_use]
+    pub fn rows_per_second(&self) -> f64 {
+        rate(self.rows, self.elapsed)
+    }
+}
+
+/// One line, such as `1000 sequences, 6144 rows, 2 s`.
+impl std::fmt::Display for SampleReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} sequences, {} rows, {:.0} s",
+            self.sequences,
+            self.rows,
+            self.elapsed.as_secs_f64()
+        )
+    }
+}
+
+/// One line, such as `512 of 1000 sequences, 6144 rows, 2 s, 2 s left`.
 impl std::fmt::Display for SampleProgress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
@@ -202,6 +268,39 @@ impl std::fmt::Display for SampleProgress {
             self.sequences_wanted,
             self.rows,
             self.elapsed.as_secs_f64()
-        )
+        )?;
+        match self.time_left().filter(|left| !left.is_zero()) {
+            Some(left) => write!(f, ", {:.0} s left", left.as_secs_f64()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_tells_the_rate_and_the_time_left_by_what_was_asked_for() {
+        let mut progress = SampleProgress {
+            sequences: 512,
+            sequences_wanted: 2_048,
+            rows: 5_000,
+            rows_wanted: None,
+            elapsed: Duration::from_secs(2),
+        };
+        assert!((progress.rows_per_second() - 2_500.0).abs() < 1e-9);
+        assert_eq!(progress.time_left(), Some(Duration::from_secs(6)));
+        assert_eq!(
+            progress.to_string(),
+            "512 of 2048 sequences, 5000 rows, 2 s, 6 s left"
+        );
+        progress.rows_wanted = Some(7_500);
+        assert_eq!(progress.time_left(), Some(Duration::from_secs(1)));
+        progress.rows = 8_000; // whole sequences may go past it
+        assert_eq!(progress.time_left(), Some(Duration::ZERO));
+        progress.rows = 0;
+        assert_eq!(progress.time_left(), None);
+        assert!(progress.rows_per_second() == 0.0);
     }
 }

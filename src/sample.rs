@@ -19,6 +19,7 @@ pub(crate) use given::{GivenRows, Goal};
 pub(crate) use sequences::{Decided, DecidedValue, SampledSequences};
 use walk::{RowBuffer, Walk};
 
+use crate::cancel::CancelToken;
 use crate::codec::number::NumberCodec;
 use crate::constraint::{self, Allowed, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
@@ -36,7 +37,6 @@ use crate::model::{ModelError, long};
 use crate::rng::{Purpose, Seed};
 use crate::sampling::Lengths;
 use rand::rngs::ChaCha12Rng;
-use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
 /// Sequences in work at once in a chunk, candidates among them.
@@ -61,6 +61,8 @@ pub(crate) struct Request {
     pub(crate) shared_ends: Vec<usize>,
     /// Rows that the sequences go on from, or have missing cells in; none for new sequences.
     pub(crate) given_rows: Option<GivenRows>,
+    /// Any of them ends it.
+    pub(crate) cancel_tokens: Vec<CancelToken>,
 }
 
 impl Request {
@@ -90,35 +92,9 @@ impl Request {
         (CHUNK / self.followed()).max(1)
     }
 
-    /// The same for some of its new sequences only, in their order.
-    pub(crate) fn of_sequences(&self, sequences: &[usize]) -> Request {
-        let places = || {
-            sequences
-                .iter()
-                .map(|&sequence| self.place_of_given(sequence))
-        };
-        let given = |given: &GivenColumn| match given {
-            GivenColumn::Classes(classes) => {
-                let classes = places().map(|at| classes.get(at).copied().flatten());
-                GivenColumn::Classes(classes.collect())
-            }
-            GivenColumn::Numbers(numbers) => {
-                let numbers = places().map(|at| numbers.get(at).copied().flatten());
-                GivenColumn::Numbers(numbers.collect())
-            }
-        };
-        let lengths = sequences.iter().map(|&sequence| self.lengths.of(sequence));
-        let lengths: Option<Vec<usize>> = lengths.collect();
-        Request {
-            given: self
-                .given
-                .iter()
-                .map(|column| column.as_ref().map(given))
-                .collect(),
-            shared_ends: Vec::new(),
-            lengths: lengths.map_or(Lengths::Drawn, Lengths::Each),
-            ..self.clone()
-        }
+    /// Whether someone wants it to end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel_tokens.iter().any(CancelToken::is_cancelled)
     }
 
     /// Which of the given values are those of a sequence.
@@ -172,6 +148,9 @@ pub(crate) enum SampleError {
         length: usize,
         sequence: usize,
     },
+    Cancelled,
+    /// A worker thread panicked.
+    Thread,
 }
 
 impl From<ModelError> for SampleError {
@@ -193,6 +172,7 @@ struct Chunk<'a> {
     rules: &'a Rules,
     request: &'a Request,
     purpose: Purpose,
+    seed: Seed,
     /// The number of each sequence in the request; candidates of one sequence have the same and stand together.
     sequences: Vec<usize>,
     generators: Vec<ChaCha12Rng>,
@@ -207,20 +187,24 @@ struct Chunk<'a> {
     cells: Vec<Cells>,
 }
 
-/// Samples the sequences numbered `range` of a request.
+/// Samples some sequences of a request, which were refused so many times before. Which sequences share a call may
+/// change the last bits of their numbers.
 pub(crate) fn sample_chunk(
     networks: &Networks,
     layout: &Layout,
     rules: &Rules,
     request: &Request,
-    range: Range<usize>,
+    sequences: &[usize],
+    refusals: u32,
 ) -> Result<SampledSequences, SampleError> {
     tch::no_grad(|| {
         let purpose = match request.given_rows {
             Some(_) => Purpose::Continuation,
             None => Purpose::Sampling,
         };
-        let mut chunk = Chunk::new(networks, layout, rules, request, purpose, range);
+        let own = sequences.iter().copied();
+        let mut chunk = Chunk::new(networks, layout, rules, request, purpose, own);
+        chunk.seed_again(refusals);
         chunk.draw_context()?;
         chunk.draw_rows()
     })
@@ -249,6 +233,7 @@ impl<'a> Chunk<'a> {
             rules,
             request,
             purpose,
+            seed: Seed::new(Some(request.seed)),
             sequences,
             generators: Vec::new(),
             numbers: vec![0.0; count * number_columns * CONTEXT_FEATURES],
@@ -272,9 +257,17 @@ impl Chunk<'_> {
         self.sequences.len()
     }
 
+    /// Other random streams for sequences that were refused.
+    fn seed_again(&mut self, refusals: u32) {
+        if refusals > 0 {
+            self.seed = Seed::new(Some(self.seed.after_refusals(refusals.into())));
+            self.generators = self.streams(0);
+        }
+    }
+
     /// The random streams of all sequences, from this candidate on where several are in work at once.
     fn streams(&self, candidate: usize) -> Vec<ChaCha12Rng> {
-        let (seed, followed) = (Seed::new(Some(self.request.seed)), self.request.followed());
+        let (seed, followed) = (self.seed, self.request.followed());
         let stream = |(row, &sequence): (usize, &usize)| {
             let candidate = small(candidate + row % followed);
             seed.candidate_stream(self.purpose, sequence as u64, candidate)
@@ -325,6 +318,9 @@ impl Chunk<'_> {
         let mut finished: Vec<Option<Walk>> = (0..walks.len()).map(|_| None).collect();
         let mut places: Vec<usize> = (0..walks.len()).collect();
         loop {
+            if self.request.is_cancelled() {
+                return Err(SampleError::Cancelled);
+            }
             for walk in &mut walks {
                 if let Some(place) = walk.stuck
                     && !self.may_end_at(walk)

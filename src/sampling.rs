@@ -7,9 +7,11 @@ mod given;
 pub use condition::Condition;
 pub use given::{ContinueOptions, ImputeOptions};
 
+use crate::cancel::CancelToken;
 use crate::params::{CANDIDATES, LENGTH, MAX_TRIES, OptionError, TEMPERATURE, within};
 use crate::report::SampleProgress;
 use polars::frame::DataFrame;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Draws of a sequence that custom constraints refuse, unless the options say otherwise.
@@ -40,6 +42,7 @@ pub(crate) struct DrawOptions {
     temperature: Option<f64>,
     pub(crate) threads: Option<usize>,
     pub(crate) progress: Option<OnSampleProgress>,
+    pub(crate) cancel: CancelToken,
 }
 
 impl DrawOptions {
@@ -92,6 +95,13 @@ macro_rules! draw_setters {
             self.draws.progress = Some(std::sync::Arc::new(progress));
             self
         }
+
+        /// Lets another thread, or the closure given to `on_progress`, end the call soon with
+        /// [`Error::Cancelled`](crate::Error::Cancelled); no file is left then.
+        pub fn cancel_token(mut self, token: crate::CancelToken) -> Self {
+            self.draws.cancel = token;
+            self
+        }
     };
 }
 use draw_setters;
@@ -133,6 +143,8 @@ pub struct SampleOptions {
     pub(crate) rows: Option<usize>,
     pub(crate) lengths: Lengths,
     pub(crate) row_limit: Option<usize>,
+    /// Which sequences of the whole table.
+    sequence_range: Option<Range<usize>>,
     candidates: Option<usize>,
     pub(crate) custom_constraints: Vec<CustomConstraint>,
     max_tries: Option<usize>,
@@ -195,6 +207,33 @@ impl SampleOptions {
         self
     }
 
+    /// Only these sequences of the table that the options and the seed make, numbered from 0, as they are in it: for
+    /// sharing a large table out to several machines, or going on where a run ended. With conditions or context rows the
+    /// numbers count the sequences they ask for.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, SampleOptions, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
+    /// let table = SampleOptions::sequences(10).seed(7);
+    /// let whole = synthesizer.sample_with(&table)?;
+    /// let first = synthesizer.sample_with(&table.clone().sequence_range(0..4))?;
+    /// let second = synthesizer.sample_with(&table.sequence_range(4..10))?;
+    /// assert!(first.vstack(&second)?.equals_missing(&whole));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// It needs a seed, and the whole stated in sequences, not in rows. Ids that rows have of their own are the one thing
+    /// that differs from the whole table, where lengths are drawn: how many rows come before a sequence is not known, so
+    /// each sequence gets as many numbers as the longest has rows. They differ in all rows, whichever ranges they are
+    /// made in. Refused for what would hang on all sequences before: personal values that must differ from row to row
+    /// where lengths are drawn, and a key of personal values beside ones that are drawn, unless the range begins at 0.
+    pub fn sequence_range(mut self, sequences: Range<usize>) -> Self {
+        self.sequence_range = Some(sequences);
+        self
+    }
+
     /// Draws each sequence so many times, with the same context and length, and keeps the candidate whose rows the
     /// model finds likeliest, by nats per row: `1..=1_000`, default 1. Takes that many times as long. What comes out is
     /// more typical and less varied than what was learned from: rare events become rarer. DeepEcho calls it
@@ -205,7 +244,8 @@ impl SampleOptions {
     }
 
     /// A rule of your own: sequences for which it is false are drawn again. It is given the rows of one sequence, all
-    /// columns, and is called from the calling thread; several rules must all hold. Rules that a
+    /// columns, and is called from the calling thread; several rules must all hold. Made-up keys and ids that it sees
+    /// are placeholders: the final ones are numbered once all is accepted. A `row_limit` comes after it. Rules that a
     /// [`Constraint`](crate::Constraint) can state are better stated so: they cost no draws, and are saved with the
     /// model, which a closure cannot be.
     ///
@@ -250,6 +290,39 @@ impl SampleOptions {
         let tries = self.max_tries.unwrap_or(TRIES);
         within("max_tries", tries, &MAX_TRIES)?;
         Ok(tries)
+    }
+
+    /// Which sequences of the whole table, checked; `sequences` is how many that has.
+    pub(crate) fn checked_range(
+        &self,
+        sequences: Option<usize>,
+    ) -> Result<Option<Range<usize>>, OptionError> {
+        let Some(range) = &self.sequence_range else {
+            return Ok(None);
+        };
+        let refuse = |beside: &str, wanted: String| {
+            Err(OptionError {
+                option: "sequence_range",
+                found: format!("{}..{}{beside}", range.start, range.end),
+                wanted,
+            })
+        };
+        match sequences {
+            _ if self.rows.is_some() || self.row_limit.is_some() => refuse(
+                " of a table that rows or row_limit ends",
+                "SampleOptions::sequences(n): which sequences a number of rows makes is known once they are made"
+                    .to_owned(),
+            ),
+            _ if self.draws.seed.is_none() => refuse(
+                " without a seed",
+                "SampleOptions::seed(..) beside it, so that all parts are of one table".to_owned(),
+            ),
+            _ if range.start > range.end => refuse("", "a start that is not past the end".to_owned()),
+            Some(sequences) if range.end > sequences => {
+                refuse("", format!("an end of at most {sequences}, the sequences of the whole"))
+            }
+            Some(_) | None => Ok(Some(range.clone())),
+        }
     }
 
     /// How many sequences are drawn for each that is kept, checked.

@@ -4,7 +4,7 @@ use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
 use crate::constraint::{Constraint, ConstraintError, Place, Rules};
-use crate::decode::{Decoding, GivenIdentifier, GivenIdentifiers};
+use crate::decode::{Decoding, GivenIdentifier, GivenIdentifiers, MadeUp};
 use crate::error::{Error, Result};
 use crate::fit::ParSynthesizerBuilder;
 use crate::health::Versions;
@@ -23,10 +23,12 @@ use crate::sampling::SampleOptions;
 use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tch::Device;
 
-use chunks::Amount;
+use chunks::Progress;
+use rejection::CustomConstraints;
+use stream::{Amount, SequenceStream};
 
 mod chunks;
 mod conditions;
@@ -34,9 +36,15 @@ mod continuation;
 mod imputation;
 mod inspection;
 mod likelihood;
+mod parts;
 mod persistence;
 mod rejection;
+mod shards;
+mod stream;
 mod validation;
+mod workers;
+
+pub use parts::SampledParts;
 
 /// Refuses a device that libtorch cannot use, and says which of the two reasons it is.
 pub(crate) fn usable(device: Device) -> Result<()> {
@@ -127,9 +135,9 @@ impl Model {
 pub struct ParSynthesizer {
     pub(crate) metadata: Metadata,
     pub(crate) schema: Schema,
-    pub(crate) layout: Layout,
+    pub(crate) layout: Arc<Layout>,
     pub(crate) identifiers: Vec<Option<IdentifierCodec>>,
-    pub(crate) rules: Rules,
+    pub(crate) rules: Arc<Rules>,
     pub(crate) personal: Vec<Option<PersonalCodec>>,
     pub(crate) spreads: Vec<Spread>,
     pub(crate) report: FitReport,
@@ -211,14 +219,7 @@ impl ParSynthesizer {
     /// [`Error::Option`] for an option outside its range, or when the options say not how much; others as
     /// [`ParSynthesizer::sample`].
     pub fn sample_with(&self, options: &SampleOptions) -> Result<DataFrame> {
-        if options.sequences.is_none() && options.rows.is_none() {
-            return Err(OptionError {
-                option: "sequences",
-                found: "not set".to_owned(),
-                wanted: "SampleOptions::sequences(n) or SampleOptions::rows(n)".to_owned(),
-            }
-            .into());
-        }
+        check_amount(options)?;
         self.run(options, Given::default(), options.sequences)
     }
 
@@ -262,6 +263,16 @@ impl ParSynthesizer {
         context: &DataFrame,
         options: &SampleOptions,
     ) -> Result<DataFrame> {
+        let (given, sequences) = self.given_by_rows(context, options)?;
+        self.run(options, given, Some(sequences))
+    }
+
+    /// What context rows say of as many sequences.
+    fn given_by_rows(
+        &self,
+        context: &DataFrame,
+        options: &SampleOptions,
+    ) -> Result<(Given, usize)> {
         refuse_amount(
             options,
             "SampleOptions::per_context_row(): the frame decides how many",
@@ -273,7 +284,7 @@ impl ParSynthesizer {
             identifiers,
             shared_ends: Vec::new(),
         };
-        self.run(options, given, Some(rows.rows))
+        Ok((given, rows.rows))
     }
 
     /// The given columns by their place in the layout, and the given identifiers; errors count rows from `first_row`.
@@ -413,8 +424,30 @@ impl ParSynthesizer {
         given: Given,
         sequences: Option<usize>,
     ) -> Result<DataFrame> {
+        let (mut stream, mut made_up) = self.stream(options, given, sequences)?;
+        let sampled = stream.collect()?;
+        let decoding = self.decoding(&stream.given, &stream.request);
+        let frame = self
+            .schema
+            .to_frame(decoding.columns(&sampled, &mut made_up)?)?;
+        Ok(frame)
+    }
+
+    /// What the options ask for, checked and about to be sampled.
+    fn stream(
+        &self,
+        options: &SampleOptions,
+        given: Given,
+        sequences: Option<usize>,
+    ) -> Result<(SequenceStream<'_>, MadeUp<'_>)> {
         let threads = checked_threads(options.draws.threads)?;
         let tries = options.checked_tries()?;
+        let amount = Amount {
+            sequences,
+            rows: options.rows,
+            row_limit: options.row_limit,
+            range: options.checked_range(sequences)?,
+        };
         let request = Request {
             lengths: options.checked_lengths(sequences)?,
             candidates: options.checked_candidates()?,
@@ -424,36 +457,30 @@ impl ParSynthesizer {
             given: given.context,
             shared_ends: given.shared_ends,
             given_rows: None,
+            cancel_tokens: vec![options.draws.cancel.clone()],
             seed: self.seed(options.draws.seed),
         };
-        let amount = Amount {
-            sequences,
-            rows: options.rows,
-            row_limit: options.row_limit,
+        let made_up = self.made_up(&request, &given.identifiers, &amount)?;
+        let progress = Progress::new(options.draws.progress.as_ref());
+        let mut stream = SequenceStream::new(self, request, amount, threads, progress);
+        stream.given = given.identifiers;
+        stream.custom = CustomConstraints {
+            constraints: options.custom_constraints.clone(),
+            tries,
         };
-        let sampled = self.sampled(&request, amount, threads, options.draws.progress.as_ref())?;
-        let identifiers: GivenIdentifiers = given
-            .identifiers
-            .into_iter()
-            .map(|identifiers| {
-                let sequences = 0..sampled.lengths.len();
-                identifiers.take(sequences.map(|sequence| request.place_of_given(sequence)))
-            })
-            .collect();
-        let decoding = Decoding {
+        Ok((stream, made_up))
+    }
+
+    fn decoding<'b>(&'b self, given: &'b GivenIdentifiers, request: &'b Request) -> Decoding<'b> {
+        Decoding {
             schema: &self.schema,
             layout: &self.layout,
             identifiers: &self.identifiers,
             personal: &self.personal,
             spreads: &self.spreads,
-            given: &identifiers,
-            seed: request.seed,
-        };
-        if options.custom_constraints.is_empty() {
-            return Ok(self.schema.to_frame(decoding.columns(&sampled)?)?);
+            given,
+            request,
         }
-        let custom = &options.custom_constraints;
-        self.until_accepted(sampled, &request, custom, tries, &decoding, threads)
     }
 
     /// The seed of a call: the one asked for, or the next of this model's series.
@@ -510,6 +537,8 @@ impl ParSynthesizer {
                     sequence,
                 })
             }
+            SampleError::Cancelled => Error::Cancelled,
+            SampleError::Thread => Error::Thread,
             SampleError::Length { length, sequence } => {
                 Error::Constraint(ConstraintError::Length {
                     length,
@@ -536,6 +565,19 @@ impl ParSynthesizer {
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+}
+
+/// Refuses options that do not say how much.
+fn check_amount(options: &SampleOptions) -> Result<()> {
+    match (options.sequences, options.rows) {
+        (None, None) => Err(OptionError {
+            option: "sequences",
+            found: "not set".to_owned(),
+            wanted: "SampleOptions::sequences(n) or SampleOptions::rows(n)".to_owned(),
+        }
+        .into()),
+        (Some(_), _) | (_, Some(_)) => Ok(()),
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, Compared
 pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate};
 pub use error::TableError;
 pub use files::{read_csv, read_parquet, write_csv, write_parquet};
+pub(crate) use files::{write_csv_parts, write_parquet_parts};
 pub(crate) use filled::Fill;
 pub(crate) use measure::Measure;
 pub use related::{JoinedTables, RelatedTable, RelatedTablesError, join_parent, split_parent};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// Data flows down this list; nothing imports what stands below it but the two at the end.
 const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("rng", &[], &[]),
+    ("cancel", &[], &[]),
     ("metadata", &[], &[]),
     ("distribution", &["metadata"], &[]),
     ("params", &["distribution"], &[]),
@@ -17,7 +18,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("charts", &["report"], &[]),
     ("health", &[], &[]),
     ("info", &["distribution", "health", "params"], &[]),
-    ("sampling", &["params", "report"], &["polars"]),
+    ("sampling", &["cancel", "params", "report"], &["polars"]),
     ("table", &["metadata", "rng"], &["polars"]),
     ("protection", &[], &[]),
     (
@@ -49,6 +50,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
     (
         "sample",
         &[
+            "cancel",
             "codec",
             "constraint",
             "encode",
@@ -61,7 +63,11 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         ],
         &["tch"],
     ),
-    ("decode", &["codec", "layout", "sample", "table"], &[]),
+    (
+        "decode",
+        &["codec", "layout", "sample", "sampling", "table"],
+        &[],
+    ),
     // Blind to the model, so that any generator's tables are judged by the same code.
     (
         "evaluation",
@@ -131,6 +137,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
         "synthesizer",
         &[
             "artifact",
+            "cancel",
             "charts",
             "codec",
             "constraint",

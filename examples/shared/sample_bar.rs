@@ -19,7 +19,8 @@ impl SampleBar {
         move |progress| {
             bar.set_length(progress.sequences_wanted as u64);
             bar.set_position(progress.sequences as u64);
-            bar.set_message(format!("({} rows)", progress.rows));
+            let left = progress.time_left().unwrap_or_default().as_secs();
+            bar.set_message(format!("({} rows, {left} s left)", progress.rows));
         }
     }
 

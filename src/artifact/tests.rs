@@ -71,7 +71,7 @@ fn artifact() -> Artifact {
     // What the file gives is what was fitted, part by part.
     assert_eq!(&read.metadata, model.metadata());
     assert_eq!(read.schema, model.schema);
-    assert_eq!(read.layout, model.layout);
+    assert_eq!(read.layout, *model.layout);
     assert_eq!(read.identifiers, model.identifiers);
     assert_eq!(read.personal, model.personal);
     assert_eq!(read.spreads, model.spreads);

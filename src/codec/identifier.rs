@@ -3,25 +3,18 @@
 //! A training value never comes out, no two numbers give the same id, and whoever holds a codec cannot read
 //! the training ids from it: it keeps a bound or keyed hashes, not the values.
 
+mod series;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::metadata::{Pattern, UNCOUNTED};
+use crate::metadata::Pattern;
 use crate::table::{Label, Storage};
-pub(super) use shuffle::hash_text;
-use shuffle::{Shuffle, mix};
+pub(crate) use series::IdentifierSeries;
+pub(crate) use shuffle::hash_text;
 
-/// Patterns of more texts than this give each number its own places to try; smaller ones are walked through
-/// from the start, which uses their last text too.
-const WALKED: u128 = 1 << 20;
-/// Places each number has to itself in a large pattern.
-const PLACES: u128 = 8;
-/// Tries of a pattern too large to number, where even one repeat is out of reach.
-const DRAWS: u64 = 64;
 /// Whole numbers above this have gaps in f64, and the next in f32.
 const EXACT_F64: i128 = 1 << 53;
 const EXACT_F32: i128 = 1 << 24;
@@ -109,76 +102,53 @@ impl IdentifierCodec {
         }
     }
 
-    /// The ids of these numbers: different from each other and from every training value, and the same for
-    /// the same codec, seed and number. Small patterns are walked from the first number on, so ask for many
-    /// at once.
-    ///
-    /// # Errors
-    /// [`IdentifierError::Capacity`] when the pattern or dtype has no room for the last of the numbers;
-    /// [`IdentifierError::PatternDoesNotFit`] when a number column cannot hold a text of the pattern.
-    pub(crate) fn generate(
+    /// New ids, by number.
+    pub(crate) fn series<'a>(&'a self, seed: u64, storage: &'a Storage) -> IdentifierSeries<'a> {
+        IdentifierSeries::new(self, seed, storage)
+    }
+
+    /// The ids of these numbers, where no others are wanted before or after.
+    #[cfg(test)]
+    fn generate(
         &self,
         numbers: Range<u64>,
         seed: u64,
         storage: &Storage,
     ) -> Result<Vec<Label>, IdentifierError> {
-        match self {
-            IdentifierCodec::Counter {
-                prefix,
-                digits,
-                next,
-                smallest,
-                suffix,
-            } => match storage {
-                Storage::Integer(integer) => count(
-                    numbers,
-                    (*next, *smallest),
-                    integer.range(),
-                    storage,
-                    Label::Integer,
-                ),
-                Storage::Float64 => count(
-                    numbers,
-                    (*next, *smallest),
-                    (-EXACT_F64, EXACT_F64),
-                    storage,
-                    |whole| Label::Float(whole as f64),
-                ),
-                Storage::Float32 => count(
-                    numbers,
-                    (*next, *smallest),
-                    (-EXACT_F32, EXACT_F32),
-                    storage,
-                    |whole| Label::Float(whole as f64),
-                ),
-                Storage::Text | Storage::Categorical | Storage::TextDate { .. } | Storage::Null => {
-                    let width = *digits;
-                    numbers
-                        .map(|number| match next.checked_add(number.into()) {
-                            Some(id) => Ok(Label::Text(format!("{prefix}{id:0width$}{suffix}"))),
-                            None => Err(no_room(storage.name(), u128::MAX - next, number)),
-                        })
-                        .collect()
-                }
-                Storage::Boolean
-                | Storage::Enumeration(_)
-                | Storage::Date
-                | Storage::Datetime { .. }
-                | Storage::Duration { .. }
-                | Storage::IntegerDate { .. } => Err(no_room(storage.name(), 0, numbers.end)),
-            },
-            IdentifierCodec::Pattern {
-                regex,
-                taken,
-                hash_key,
-            } => {
-                let fits = |text: String| pattern_label(text, regex, storage);
-                draw(regex, taken, *hash_key, numbers, seed)?
-                    .into_iter()
-                    .map(fits)
-                    .collect()
-            }
-        }
+        self.series(seed, storage).take(numbers)
+    }
+}
+
+/// The ids of a counter, from a number past every training number on.
+fn counted(
+    prefix: &str,
+    digits: usize,
+    (next, smallest): (u128, i128),
+    suffix: &str,
+    numbers: Range<u64>,
+    storage: &Storage,
+) -> Result<Vec<Label>, IdentifierError> {
+    let ends = (next, smallest);
+    match storage {
+        Storage::Integer(integer) => count(numbers, ends, integer.range(), storage, Label::Integer),
+        Storage::Float64 => count(numbers, ends, (-EXACT_F64, EXACT_F64), storage, |whole| {
+            Label::Float(whole as f64)
+        }),
+        Storage::Float32 => count(numbers, ends, (-EXACT_F32, EXACT_F32), storage, |whole| {
+            Label::Float(whole as f64)
+        }),
+        Storage::Text | Storage::Categorical | Storage::TextDate { .. } | Storage::Null => numbers
+            .map(|number| match next.checked_add(number.into()) {
+                Some(id) => Ok(Label::Text(format!("{prefix}{id:0digits$}{suffix}"))),
+                None => Err(no_room(storage.name(), u128::MAX - next, number)),
+            })
+            .collect(),
+        Storage::Boolean
+        | Storage::Enumeration(_)
+        | Storage::Date
+        | Storage::Datetime { .. }
+        | Storage::Duration { .. }
+        | Storage::IntegerDate { .. } => Err(no_room(storage.name(), 0, numbers.end)),
     }
 }
 
@@ -312,93 +282,6 @@ fn unlike(texts: &[&str]) -> IdentifierCodec {
         smallest: 0,
         suffix: String::new(),
     }
-}
-
-fn draw(
-    regex: &str,
-    taken: &[u64],
-    hash_key: u64,
-    numbers: Range<u64>,
-    seed: u64,
-) -> Result<Vec<String>, IdentifierError> {
-    let Ok(pattern) = Pattern::compile(regex) else {
-        return Err(no_room(format!("regex_format `{regex}`"), 0, numbers.end));
-    };
-    let is_free = |text: &str| taken.binary_search(&hash_text(text, hash_key)).is_err();
-    let full = |available: u128| no_room(format!("regex_format `{regex}`"), available, numbers.end);
-    let capacity = pattern.capacity();
-    if capacity >= UNCOUNTED {
-        let one = |number: u64| {
-            let mut state = mix(seed) ^ mix(number.wrapping_add(1));
-            let mut random = move || {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                mix(state)
-            };
-            (0..DRAWS)
-                .map(|_| pattern.draw(&mut random))
-                .find(|text| is_free(text))
-        };
-        return numbers
-            .clone()
-            .map(|number| one(number).ok_or_else(|| full(0)))
-            .collect();
-    }
-    let shuffle = Shuffle::new(capacity, seed);
-    let text_at = |place: u128| pattern.text(shuffle.place(place));
-    let crowded = u128::try_from(taken.len()).unwrap_or(u128::MAX) > capacity / 64;
-    if capacity > WALKED && !crowded && pattern.unambiguous() {
-        let own = capacity / PLACES;
-        if u128::from(numbers.end) > own {
-            return Err(full(own));
-        }
-        return numbers
-            .clone()
-            .map(u128::from)
-            .map(|number| {
-                (0..PLACES)
-                    .map(|attempt| text_at(number + attempt * own))
-                    .find(|text| is_free(text))
-                    .ok_or_else(|| full(number))
-            })
-            .collect();
-    }
-    walk(&numbers, capacity, pattern.unambiguous(), text_at, is_free).map_err(full)
-}
-
-/// Places in a row without a new text after which a pattern counts as used up: sixty times `a?` has few texts at
-/// very many places.
-const MOST_MISSES: u32 = 1 << 20;
-
-/// Texts in their shuffled order without the taken ones; the error is how many there were.
-fn walk(
-    numbers: &Range<u64>,
-    capacity: u128,
-    unambiguous: bool,
-    text_at: impl Fn(u128) -> String,
-    is_free: impl Fn(&str) -> bool,
-) -> Result<Vec<String>, u128> {
-    let mut seen = HashSet::new(); // of an ambiguous pattern, which has a text at several places
-    let mut found = 0_u64;
-    let mut texts = Vec::new();
-    let mut place = 0;
-    let mut misses = 0;
-    while found < numbers.end {
-        if place == capacity || misses == MOST_MISSES {
-            return Err(found.into());
-        }
-        let text = text_at(place);
-        place += 1;
-        if !is_free(&text) || (!unambiguous && !seen.insert(text.clone())) {
-            misses += 1;
-            continue;
-        }
-        misses = 0;
-        if found >= numbers.start {
-            texts.push(text);
-        }
-        found += 1;
-    }
-    Ok(texts)
 }
 
 fn pattern_label(text: String, regex: &str, storage: &Storage) -> Result<Label, IdentifierError> {

@@ -82,7 +82,7 @@ impl PersonalCodec {
     }
 
     /// The values of these numbers. A value of `besides`, which is sorted, does not come out if there are others. Where
-    /// no value may come out twice, ask for all at once.
+    /// no value may come out twice, `seen` holds hashes of those before, and then of these too.
     ///
     /// # Errors
     /// [`IdentifierError::Capacity`] when there are too few values for all to differ.
@@ -93,8 +93,9 @@ impl PersonalCodec {
         seed: u64,
         storage: &Storage,
         besides: &[Label],
+        seen: &mut HashSet<u64>,
     ) -> Result<Vec<Label>, IdentifierError> {
-        let mut seen = HashSet::new();
+        let wanted = seen.len().saturating_add(numbers.len());
         let mut labels = Vec::with_capacity(numbers.len());
         for &number in numbers {
             let mut draws = self.draws(number, column, seed, storage);
@@ -105,12 +106,13 @@ impl PersonalCodec {
             let label = (0..DRAWS)
                 .map(|_| draws.next_besides(besides))
                 .find(|label| {
-                    besides.binary_search(label).is_err() && seen.insert(label.to_string())
+                    let hash = hash_text(&label.to_string(), self.hash_key);
+                    besides.binary_search(label).is_err() && seen.insert(hash)
                 })
                 .ok_or_else(|| IdentifierError::Capacity {
                     origin: format!("sdtype {}", self.kind.name()),
-                    available: labels.len() as u128,
-                    wanted: numbers.len() as u64,
+                    available: seen.len() as u128,
+                    wanted: wanted as u64,
                 })?;
             labels.push(label);
         }

@@ -2,6 +2,7 @@
 
 use crate::rng::{Purpose, Seed, uniform};
 use crate::table::MISSING_CODE;
+use rand::rngs::ChaCha12Rng;
 
 /// What was learned of where values stand, whatever they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,16 +40,45 @@ impl Spread {
         }
     }
 
-    /// Which of so many sequences or rows have a value.
-    pub(crate) fn presence(&self, count: usize, column: usize, seed: u64) -> Vec<bool> {
-        if self.missing_share == 0.0 {
-            return vec![true; count];
+    /// Which cells of a column have a value, sequence after sequence.
+    pub(crate) fn presence(self, column: usize, seed: u64) -> Presence {
+        Presence {
+            missing_share: self.missing_share,
+            // Each column has streams of its own under one seed.
+            seed: Seed::new(Some(seed.wrapping_add((column as u64 + 1) << 40))),
+            current: None,
         }
-        let mut generator =
-            Seed::new(Some(seed)).numbered_stream(Purpose::MadeUpMissing, column as u64);
-        (0..count)
-            .map(|_| uniform(&mut generator) >= self.missing_share)
-            .collect()
+    }
+}
+
+/// Which cells of a made-up column have a value: the same for a sequence wherever a part of the table begins.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    missing_share: f64,
+    seed: Seed,
+    /// The sequence of the last cell, and its stream.
+    current: Option<(usize, ChaCha12Rng)>,
+}
+
+impl Presence {
+    /// Whether the next cell of a sequence has a value.
+    pub(crate) fn next(&mut self, sequence: usize) -> bool {
+        if self.missing_share == 0.0 {
+            return true;
+        }
+        let is_new = self.current.as_ref().is_none_or(|(at, _)| *at != sequence);
+        let fresh = || {
+            let purpose = Purpose::MadeUpMissing;
+            (
+                sequence,
+                self.seed.numbered_stream(purpose, sequence as u64),
+            )
+        };
+        let current = match is_new {
+            true => self.current.insert(fresh()),
+            false => self.current.get_or_insert_with(fresh),
+        };
+        uniform(&mut current.1) >= self.missing_share
     }
 }
 
@@ -70,21 +100,23 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_missing_comes_back_and_a_longer_draw_begins_as_a_shorter() {
+    fn the_share_of_missing_comes_back_and_each_sequence_has_its_own() {
         let spread = Spread {
             is_constant: false,
             missing_share: 0.2,
         };
-        let presence = spread.presence(10_000, 3, 7);
+        let cells = |sequences: std::ops::Range<usize>, column: usize| -> Vec<bool> {
+            let mut presence = spread.presence(column, 7);
+            let rows = sequences.flat_map(|sequence| [sequence; 10]);
+            rows.map(|sequence| presence.next(sequence)).collect()
+        };
+        let presence = cells(0..1_000, 3);
         let missing = presence.iter().filter(|present| !**present).count();
         assert!((1800..2200).contains(&missing), "{missing}"); // 5 deviations of 40
-        assert_eq!(spread.presence(100, 3, 7), presence[..100]);
-        assert_ne!(spread.presence(100, 4, 7), presence[..100]);
-        assert!(
-            Spread::FULL
-                .presence(9, 3, 7)
-                .into_iter()
-                .all(|present| present)
-        );
+        assert_eq!(cells(400..500, 3), presence[4_000..5_000]);
+        assert_ne!(cells(400..500, 4), presence[4_000..5_000]);
+        assert_ne!(presence[..10], presence[10..20]);
+        let mut full = Spread::FULL.presence(3, 7);
+        assert!((0..9).all(|sequence| full.next(sequence)));
     }
 }

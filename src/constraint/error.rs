@@ -92,7 +92,7 @@ pub enum ConstraintError {
         constraint: String,
         /// How many sequences were refused to the end.
         refused: usize,
-        /// How many were wanted.
+        /// Among how many: all that were wanted, or those drawn together with them.
         sequences: usize,
         /// How often each was drawn.
         tries: usize,

@@ -1,16 +1,150 @@
 //! Columns that are made up: ids and personal data.
-//! In: how many values are wanted, and which must not come out. Out: one a sequence, or one a row.
+//! In: which cells are wanted, and which values must not come out. Out: one a sequence, or one a row.
+//! A personal value follows from the number of its sequence and its row alone. Ids, and values that must differ, also
+//! follow from those before: what [`MadeUp`] keeps of those is counts and hashes.
 
 use super::{Decoding, GivenIdentifier, repeat, repeated};
-use crate::codec::identifier::IdentifierError;
+use crate::codec::identifier::{IdentifierCodec, IdentifierError, IdentifierSeries, hash_text};
 use crate::codec::personal::{PersonalCodec, PersonalDraws};
+use crate::codec::spread::Presence;
 use crate::layout::ContextSource;
 use crate::sample::{Decided, SampledSequences};
-use crate::table::{Label, MISSING_CODE, Role, SequenceTable, Values};
+use crate::sampling::Lengths;
+use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Draws of a key until there counts as being no other.
 const KEY_DRAWS: usize = 256;
+/// Rows of one sequence that have personal values of their own: more than a sequence may have.
+const ROWS: u64 = 1 << 24;
+/// Sequences that are skipped at once.
+const SKIPPED: usize = 4_096;
+
+/// How far a table's made-up columns have come.
+#[derive(Debug)]
+pub(crate) struct MadeUp<'a> {
+    /// The number of the next sequence.
+    pub(super) next_sequence: usize,
+    /// By schema column.
+    columns: Vec<MadeUpColumn<'a>>,
+    /// Hashes of the personal keys.
+    keys: HashSet<u64>,
+    /// Where ids of rows are numbered apart for each sequence, how many numbers each has.
+    ids_per_sequence: Option<u64>,
+}
+
+#[derive(Debug)]
+struct MadeUpColumn<'a> {
+    /// None in columns without ids.
+    ids: Option<IdentifierSeries<'a>>,
+    next_id: u64,
+    /// Hashes of the values that may not come out again.
+    seen: HashSet<u64>,
+}
+
+impl<'a> MadeUp<'a> {
+    /// At the first sequence of a table.
+    pub(crate) fn new(
+        schema: &'a Schema,
+        identifiers: &'a [Option<IdentifierCodec>],
+        seed: u64,
+    ) -> MadeUp<'a> {
+        let columns = schema.columns.iter().zip(identifiers).enumerate();
+        let column = |(column, (schema, codec)): (usize, (&'a _, &'a Option<IdentifierCodec>))| {
+            let schema: &'a crate::table::ColumnSchema = schema;
+            // Each column has numbers of its own under one seed.
+            let seed = seed ^ ((column as u64) << 48);
+            MadeUpColumn {
+                ids: codec
+                    .as_ref()
+                    .map(|codec| codec.series(seed, &schema.storage)),
+                next_id: 0,
+                seen: HashSet::new(),
+            }
+        };
+        MadeUp {
+            next_sequence: 0,
+            columns: columns.map(column).collect(),
+            keys: HashSet::new(),
+            ids_per_sequence: None,
+        }
+    }
+
+    /// Gives the ids of rows numbers that follow from sequence and row, whatever the lengths of the sequences before.
+    pub(crate) fn number_rows_apart(&mut self, ids_per_sequence: u64) {
+        self.ids_per_sequence = Some(ids_per_sequence);
+    }
+
+    /// Starts at a sequence, as if those before had no made-up values.
+    pub(crate) fn start_at(&mut self, sequence: usize) {
+        self.next_sequence = sequence;
+    }
+
+    /// Refuses more ids of a column than there is room for, as far as that can be told without making them.
+    pub(crate) fn check_room(&mut self, column: usize, wanted: u64) -> Result<(), IdentifierError> {
+        let ids = self
+            .columns
+            .get_mut(column)
+            .and_then(|own| own.ids.as_mut());
+        ids.map_or(Ok(()), |ids| ids.check_room(wanted))
+    }
+}
+
+impl MadeUpColumn<'_> {
+    /// So many new ids that are not among those of a sorted list.
+    fn ids(
+        &mut self,
+        name: &str,
+        wanted: u64,
+        besides: &[Label],
+    ) -> Result<Vec<Label>, IdentifierError> {
+        let Some(ids) = &mut self.ids else {
+            return Ok(Vec::new());
+        };
+        if besides.is_empty() {
+            let end = self.next_id.saturating_add(wanted);
+            let labels = ids.take(self.next_id..end)?;
+            self.next_id = end;
+            return Ok(labels);
+        }
+        let mut labels = Vec::new();
+        let lacking = |labels: &[Label]| wanted - labels.len() as u64;
+        while lacking(&labels) > 0 {
+            let mut end = self.next_id.saturating_add(lacking(&labels));
+            let mut made = ids.take(self.next_id..end);
+            if let Err(IdentifierError::Capacity { available, .. }) = &made {
+                end = u64::try_from(*available).unwrap_or(u64::MAX);
+                if end <= self.next_id {
+                    return Err(IdentifierError::Capacity {
+                        origin: format!("column `{name}`"),
+                        available: labels.len() as u128,
+                        wanted,
+                    });
+                }
+                made = ids.take(self.next_id..end);
+            }
+            let is_free = |label: &Label| besides.binary_search(label).is_err();
+            labels.extend(made?.into_iter().filter(is_free));
+            self.next_id = end;
+        }
+        Ok(labels)
+    }
+
+    /// The ids of these numbers, which rise.
+    fn numbered_ids(&mut self, numbers: &[u64]) -> Result<Vec<Label>, IdentifierError> {
+        let Some(ids) = &mut self.ids else {
+            return Ok(Vec::new());
+        };
+        let mut labels = Vec::with_capacity(numbers.len());
+        for run in numbers.chunk_by(|left, right| left + 1 == *right) {
+            if let (Some(first), Some(last)) = (run.first(), run.last()) {
+                labels.extend(ids.take(*first..last + 1)?);
+            }
+        }
+        Ok(labels)
+    }
+}
 
 impl Decoding<'_> {
     /// Made-up values of a column that is constant in each sequence, or the given ones.
@@ -18,25 +152,37 @@ impl Decoding<'_> {
         &self,
         column: usize,
         sampled: &SampledSequences,
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Values, IdentifierError> {
+        let first = made_up.next_sequence;
+        let sequences = first..first + sampled.lengths.len();
         if let Some(given) = self.given.iter().find(|given| given.column == column) {
-            return Ok(repeated(&self.completed(given)?, &sampled.lengths));
+            let values = self.completed(given, sequences, made_up)?;
+            return Ok(repeated(&values, &sampled.lengths));
         }
-        let values = self.made_up(column, sampled.lengths.len(), &[])?;
+        let values = self.made_up(column, Cells::Sequences(sequences.collect()), &[], made_up)?;
         Ok(repeated(&values, &sampled.lengths))
     }
 
     /// Given values, and made-up ones for the sequences that have none.
-    fn completed(&self, given: &GivenIdentifier) -> Result<Values, IdentifierError> {
-        let wanted = given.codes.iter().filter(|code| code.is_none()).count();
-        let mut labels = given.labels.clone();
+    fn completed(
+        &self,
+        given: &GivenIdentifier,
+        sequences: Range<usize>,
+        made_up: &mut MadeUp<'_>,
+    ) -> Result<Values, IdentifierError> {
+        let places = sequences.clone().map(|at| self.request.place_of_given(at));
+        let own = given.take(places);
+        let (codes, mut labels) = (own.codes, own.labels);
         let first_new = u32::try_from(labels.len()).unwrap_or(MISSING_CODE);
+        let open = sequences.zip(&codes).filter(|(_, code)| code.is_none());
+        let open: Vec<usize> = open.map(|(sequence, _)| sequence).collect();
         let mut new = Vec::new();
-        if wanted > 0
+        if !open.is_empty()
             && let Values::Labels {
                 codes,
                 labels: new_labels,
-            } = self.made_up(given.column, wanted, &given.labels)?
+            } = self.made_up(given.column, Cells::Sequences(open), &given.labels, made_up)?
         {
             labels.extend(new_labels);
             new = codes;
@@ -45,9 +191,8 @@ impl Decoding<'_> {
             MISSING_CODE => MISSING_CODE,
             code => first_new.saturating_add(code),
         });
-        let codes = given
-            .codes
-            .iter()
+        let codes = codes
+            .into_iter()
             .map(|code| code.unwrap_or_else(|| new.next().unwrap_or(MISSING_CODE)));
         Ok(Values::Labels {
             codes: codes.collect(),
@@ -60,11 +205,12 @@ impl Decoding<'_> {
         &self,
         column: usize,
         sampled: &SampledSequences,
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Values, IdentifierError> {
         if self.spreads[column].is_constant {
-            return self.per_sequence(column, sampled);
+            return self.per_sequence(column, sampled, made_up);
         }
-        self.made_up(column, sampled.lengths.iter().sum(), &[])
+        self.made_up(column, Cells::Rows(&sampled.lengths), &[], made_up)
     }
 
     /// Made-up values in the rows after those of `history`: a constant one goes on, others are new, and not among the
@@ -74,6 +220,7 @@ impl Decoding<'_> {
         column: usize,
         sampled: &SampledSequences,
         history: &SequenceTable,
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Values, IdentifierError> {
         let Values::Labels { codes, labels } = &history.columns[column] else {
             return Ok(Values::Numbers(Vec::new()));
@@ -85,27 +232,38 @@ impl Decoding<'_> {
                 labels: labels.clone(),
             });
         }
-        self.made_up(column, sampled.lengths.iter().sum(), labels)
+        self.made_up(column, Cells::Rows(&sampled.lengths), labels, made_up)
     }
 
-    /// So many made-up cells, some of them missing, without those of a sorted list.
+    /// Made-up cells, some of them missing, without the values of a sorted list.
     fn made_up(
         &self,
         column: usize,
-        count: usize,
+        cells: Cells<'_>,
         besides: &[Label],
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Values, IdentifierError> {
-        let mut presence = self.spreads[column].presence(count, column, self.seed);
-        let numbers: Vec<u64> = (0..)
-            .zip(&presence)
-            .filter_map(|(number, is_present)| is_present.then_some(number))
-            .collect();
+        let seed = self.request.seed;
+        let (first, ids_per_sequence) = (made_up.next_sequence, made_up.ids_per_sequence);
+        let own = &mut made_up.columns[column];
+        let mut presence = cells.presence(self.spreads[column].presence(column, seed), first);
+        let column_schema = &self.schema.columns[column];
         let labels = match (&self.personal[column], &self.identifiers[column]) {
             (Some(codec), _) => {
-                let storage = &self.schema.columns[column].storage;
-                codec.values(&numbers, column, self.seed, storage, besides)?
+                let numbers = cells.numbers(first, ROWS, &presence);
+                let storage = &column_schema.storage;
+                codec.values(&numbers, column, seed, storage, besides, &mut own.seen)?
             }
-            (None, Some(_)) => self.identifiers(column, numbers.len() as u64, besides)?,
+            (None, Some(_)) => match (&cells, ids_per_sequence) {
+                (Cells::Rows(lengths), Some(most)) => {
+                    check_lengths(lengths, most, &column_schema.name)?;
+                    own.numbered_ids(&cells.numbers(first, most, &presence))?
+                }
+                _ => {
+                    let wanted = presence.iter().filter(|is_present| **is_present).count();
+                    own.ids(&column_schema.name, wanted as u64, besides)?
+                }
+            },
             (None, None) => {
                 presence.fill(false);
                 Vec::new()
@@ -114,44 +272,126 @@ impl Decoding<'_> {
         Ok(one_each(labels, &presence))
     }
 
+    /// Goes on to a sequence as if those before had been made up, which are of the given lengths.
+    /// # Errors
+    /// [`IdentifierError`] when there is no room for those before.
+    pub(crate) fn skip_to(
+        &self,
+        sequence: usize,
+        lengths: &Lengths,
+        made_up: &mut MadeUp<'_>,
+    ) -> Result<(), IdentifierError> {
+        let makes_up = |column: &usize| self.schema.columns[*column].role == Role::SequenceKey;
+        let has_personal_key = !self.personal_key_columns().is_empty();
+        let columns: Vec<usize> = (0..self.schema.columns.len())
+            .filter(|column| {
+                self.personal[*column].is_some() || self.identifiers[*column].is_some()
+            })
+            .filter(|column| !(has_personal_key && makes_up(column)))
+            .collect();
+        while made_up.next_sequence < sequence {
+            let first = made_up.next_sequence;
+            let end = sequence.min(first + SKIPPED);
+            let of_one_row = SampledSequences::without_values(vec![1; end - first]);
+            let own = (first..end).map(|sequence| lengths.of(sequence).unwrap_or(1));
+            let of_own_rows = SampledSequences::without_values(own.collect());
+            self.personal_keys(&of_one_row, made_up)?;
+            for &column in &columns {
+                self.skip(column, &of_one_row, &of_own_rows, made_up)?;
+            }
+            made_up.next_sequence = end;
+        }
+        Ok(())
+    }
+
+    /// Goes on past some sequences in one column.
+    fn skip(
+        &self,
+        column: usize,
+        of_one_row: &SampledSequences,
+        of_own_rows: &SampledSequences,
+        made_up: &mut MadeUp<'_>,
+    ) -> Result<(), IdentifierError> {
+        let is_by_row = self.is_by_row(column);
+        let is_given = self.given.iter().any(|given| given.column == column);
+        match &self.personal[column] {
+            Some(codec) if !codec.is_unique => return Ok(()),
+            None if is_by_row && made_up.ids_per_sequence.is_some() => return Ok(()),
+            None if self.spreads[column].missing_share == 0.0 && !is_given => {
+                let skipped: usize = match is_by_row {
+                    true => of_own_rows.lengths.iter().sum(),
+                    false => of_own_rows.lengths.len(),
+                };
+                made_up.columns[column].next_id += skipped as u64;
+                return Ok(());
+            }
+            Some(_) | None => {}
+        }
+        match is_by_row {
+            true => self.per_row(column, of_own_rows, made_up)?,
+            false => self.per_sequence(column, of_one_row, made_up)?,
+        };
+        Ok(())
+    }
+
+    /// Whether a made-up column has a value for each row.
+    pub(crate) fn is_by_row(&self, column: usize) -> bool {
+        self.schema.columns[column].role == Role::Sequential && !self.spreads[column].is_constant
+    }
+
+    /// The key's columns that are made up together, with their codecs; empty where an id tells sequences apart, or the
+    /// keys are given.
+    fn personal_key_columns(&self) -> Vec<(usize, &PersonalCodec)> {
+        let is_given = |column: usize| self.given.iter().any(|given| given.column == column);
+        let makes_up = |column: usize| self.schema.columns[column].role == Role::SequenceKey;
+        let key = self.schema.sequence_key().into_iter();
+        let codecs: Option<Vec<(usize, &PersonalCodec)>> = key
+            .filter(|&column| makes_up(column) && !is_given(column))
+            .map(|column| Some((column, self.personal[column].as_ref()?)))
+            .collect();
+        codecs.unwrap_or_default()
+    }
+
+    /// The key's columns that are drawn, where those that are made up need them to differ.
+    pub(crate) fn drawn_key_columns(&self) -> Vec<usize> {
+        if self.personal_key_columns().is_empty() {
+            return Vec::new();
+        }
+        let is_drawn = |column: &usize| self.schema.columns[*column].role != Role::SequenceKey;
+        let key = self.schema.sequence_key().into_iter();
+        key.filter(is_drawn).collect()
+    }
+
     /// The key's columns where personal values alone tell sequences apart: made up together, so that no two keys are
     /// alike, and none is made of training values only. Empty where an id does it, or the keys are given.
     pub(super) fn personal_keys(
         &self,
         sampled: &SampledSequences,
+        made_up: &mut MadeUp<'_>,
     ) -> Result<Vec<(usize, Values)>, IdentifierError> {
-        let is_given = |column: usize| self.given.iter().any(|given| given.column == column);
-        let (made_up, drawn): (Vec<usize>, Vec<usize>) = self
-            .schema
-            .sequence_key()
-            .into_iter()
-            .partition(|&column| self.schema.columns[column].role == Role::SequenceKey);
-        let codecs: Option<Vec<(usize, &PersonalCodec)>> = made_up
-            .iter()
-            .filter(|&&column| !is_given(column))
-            .map(|&column| Some((column, self.personal[column].as_ref()?)))
-            .collect();
-        let Some(codecs) = codecs.filter(|codecs| !codecs.is_empty()) else {
+        let (codecs, drawn) = (self.personal_key_columns(), self.drawn_key_columns());
+        if codecs.is_empty() {
             return Ok(Vec::new());
-        };
-        let sequences = sampled.lengths.len();
-        let mut seen: HashSet<(Vec<String>, Vec<u64>)> = HashSet::new();
+        }
+        let (first, sequences) = (made_up.next_sequence, sampled.lengths.len());
         let mut labels: Vec<Vec<Label>> = vec![Vec::new(); codecs.len()];
         for sequence in 0..sequences {
-            let beside: Vec<u64> = drawn
+            let beside = drawn
                 .iter()
-                .map(|&column| self.drawn_part(column, sampled, sequence))
-                .collect();
+                .map(|&column| self.drawn_part(column, sampled, sequence));
+            let beside: String = beside.map(|part| format!("{part} ")).collect();
             let is_new = |key: &[Label]| {
-                let texts = key.iter().map(Label::to_string).collect();
-                seen.insert((texts, beside.clone()))
+                let texts = key.iter().map(Label::to_string);
+                let texts = texts.map(|text| format!("{} {text}", text.len()));
+                let key: String = texts.chain([beside.clone()]).collect();
+                made_up.keys.insert(hash_text(&key, self.request.seed))
             };
             let key = self
-                .personal_key(&codecs, sequence, is_new)
+                .personal_key(&codecs, first + sequence, is_new)
                 .ok_or_else(|| IdentifierError::Capacity {
                     origin: format!("sequence key `{}`", self.schema.key_names()),
-                    available: sequence as u128,
-                    wanted: sequences as u64,
+                    available: (first + sequence) as u128,
+                    wanted: (first + sequences) as u64,
                 })?;
             for (labels, label) in labels.iter_mut().zip(key) {
                 labels.push(label);
@@ -175,7 +415,7 @@ impl Decoding<'_> {
             .iter()
             .map(|(column, codec)| {
                 let storage = &self.schema.columns[*column].storage;
-                codec.draws(sequence as u64, *column, self.seed, storage)
+                codec.draws(sequence as u64, *column, self.request.seed, storage)
             })
             .collect();
         (0..KEY_DRAWS).find_map(|_| {
@@ -190,51 +430,63 @@ impl Decoding<'_> {
     fn drawn_part(&self, column: usize, sampled: &SampledSequences, sequence: usize) -> u64 {
         let position = self.layout.context_position(ContextSource::Column(column));
         position.map_or(0, |position| match &sampled.context[position] {
-            Decided::Classes(classes) => classes[sequence].into(),
-            Decided::Numbers(numbers) => numbers[sequence].to_bits(),
+            Decided::Classes(classes) => classes.get(sequence).map_or(0, |&class| class.into()),
+            Decided::Numbers(numbers) => numbers.get(sequence).map_or(0, |number| number.to_bits()),
         })
     }
+}
 
-    /// So many new identifiers that are not among those of a sorted list.
-    fn identifiers(
-        &self,
-        column: usize,
-        count: u64,
-        besides: &[Label],
-    ) -> Result<Vec<Label>, IdentifierError> {
-        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
-        let is_free = |label: &Label| besides.binary_search(label).is_err();
-        let mut labels = self.first_identifiers(column, count)?;
-        labels.retain(is_free);
-        if labels.len() < wanted {
-            // Each given one can be met once at most.
-            let most = count.saturating_add(besides.len() as u64);
-            labels = match self.first_identifiers(column, most) {
-                Err(IdentifierError::Capacity { available, .. }) => {
-                    self.first_identifiers(column, u64::try_from(available).unwrap_or(most))?
-                }
-                made => made?,
-            };
-            labels.retain(is_free);
+/// Which cells of a made-up column are wanted.
+enum Cells<'s> {
+    /// One of each of these sequences.
+    Sequences(Vec<usize>),
+    /// Every row of the next sequences, which have so many.
+    Rows(&'s [usize]),
+}
+
+impl Cells<'_> {
+    /// Which of them have a value; the first row is of sequence `first`.
+    fn presence(&self, mut presence: Presence, first: usize) -> Vec<bool> {
+        match self {
+            Cells::Sequences(sequences) => sequences.iter().map(|&at| presence.next(at)).collect(),
+            Cells::Rows(lengths) => {
+                let rows = (first..).zip(*lengths);
+                let rows = rows.flat_map(|(at, &length)| std::iter::repeat_n(at, length));
+                rows.map(|at| presence.next(at)).collect()
+            }
         }
-        if labels.len() < wanted {
-            return Err(IdentifierError::Capacity {
-                origin: format!("column `{}`", self.schema.columns[column].name),
-                available: labels.len() as u128,
-                wanted: count,
-            });
-        }
-        labels.truncate(wanted);
-        Ok(labels)
     }
 
-    fn first_identifiers(&self, column: usize, count: u64) -> Result<Vec<Label>, IdentifierError> {
-        let Some(codec) = &self.identifiers[column] else {
-            return Ok(Vec::new());
+    /// The numbers of those that have one; each sequence has so many for its rows.
+    fn numbers(&self, first: usize, rows_per_sequence: u64, presence: &[bool]) -> Vec<u64> {
+        let present = |numbers: &mut dyn Iterator<Item = u64>| {
+            let cells = numbers.zip(presence);
+            let present = cells.filter(|(_, is_present)| **is_present);
+            present.map(|(number, _)| number).collect()
         };
-        let storage = &self.schema.columns[column].storage;
-        // Each column has numbers of its own under one seed.
-        codec.generate(0..count, self.seed ^ ((column as u64) << 48), storage)
+        match self {
+            Cells::Sequences(sequences) => present(&mut sequences.iter().map(|&at| at as u64)),
+            Cells::Rows(lengths) => {
+                let rows = (first as u64..).zip(*lengths);
+                present(&mut rows.flat_map(|(at, &length)| {
+                    let start = at.wrapping_mul(rows_per_sequence);
+                    (0..length as u64).map(move |row| start.wrapping_add(row))
+                }))
+            }
+        }
+    }
+}
+
+/// Refuses sequences with more rows than there are numbers for each.
+fn check_lengths(lengths: &[usize], most: u64, column: &str) -> Result<(), IdentifierError> {
+    let longest = lengths.iter().copied().max().unwrap_or(0) as u64;
+    match longest > most {
+        true => Err(IdentifierError::Capacity {
+            origin: format!("a sequence's rows in column `{column}`"),
+            available: most.into(),
+            wanted: longest,
+        }),
+        false => Ok(()),
     }
 }
 

@@ -97,6 +97,9 @@ impl Chunk<'_> {
         let mut ended_states: Vec<(LstmState, Tensor)> = Vec::new();
         let mut filled: Vec<Vec<FilledCell>> = vec![Vec::new(); sequences];
         loop {
+            if self.request.is_cancelled() {
+                return Err(SampleError::Cancelled);
+            }
             let (mut going, mut kept, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
             let before = walks.len();
             let mut rest = walks.into_iter();

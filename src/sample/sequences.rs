@@ -82,6 +82,18 @@ impl Decided {
         }
     }
 
+    /// Takes the first values out.
+    fn take_first(&mut self, count: usize) -> Decided {
+        match self {
+            Decided::Classes(classes) => {
+                Decided::Classes(classes.drain(..count.min(classes.len())).collect())
+            }
+            Decided::Numbers(numbers) => {
+                Decided::Numbers(numbers.drain(..count.min(numbers.len())).collect())
+            }
+        }
+    }
+
     /// The values at these positions, in their order.
     pub(super) fn take(&self, rows: &[usize]) -> Decided {
         match self {
@@ -123,6 +135,16 @@ impl SampledSequences {
                 .iter()
                 .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
                 .collect(),
+            index: Vec::new(),
+        }
+    }
+
+    /// Sequences of these lengths, of which nothing else is known.
+    pub(crate) fn without_values(lengths: Vec<usize>) -> SampledSequences {
+        SampledSequences {
+            lengths,
+            context: Vec::new(),
+            rows: Vec::new(),
             index: Vec::new(),
         }
     }
@@ -189,29 +211,39 @@ impl SampledSequences {
         }
     }
 
-    /// Keeps whole sequences until there are at least `rows` rows.
-    pub(crate) fn keep_until_rows(&mut self, rows: usize) {
-        let (mut sequences, mut kept) = (0, 0);
-        while kept < rows && sequences < self.lengths.len() {
-            kept += self.lengths[sequences];
-            sequences += 1;
-        }
-        self.cut(sequences, kept);
+    /// Rows of all sequences.
+    pub(crate) fn row_count(&self) -> usize {
+        self.lengths.iter().sum()
     }
 
-    /// Keeps whole sequences of at most `rows` rows in all; of a first sequence that is longer, its first rows.
-    pub(crate) fn keep_rows(&mut self, rows: usize) {
-        let mut kept = 0;
-        let mut sequences = 0;
-        while sequences < self.lengths.len() && kept + self.lengths[sequences] <= rows {
-            kept += self.lengths[sequences];
-            sequences += 1;
+    /// Keeps the first sequences.
+    pub(crate) fn keep(&mut self, sequences: usize) {
+        let rows = self.lengths.iter().take(sequences).sum();
+        self.cut(sequences, rows);
+    }
+
+    /// Keeps the first rows of the first sequence.
+    pub(crate) fn keep_rows_of_first(&mut self, rows: usize) {
+        if let Some(length) = self.lengths.first_mut() {
+            *length = rows.min(*length);
+            self.cut(1, rows);
         }
-        if sequences == 0 && rows > 0 && !self.lengths.is_empty() {
-            (sequences, kept) = (1, rows);
-            self.lengths[0] = rows;
+    }
+
+    /// Takes the first sequences out.
+    pub(crate) fn take_first(&mut self, sequences: usize) -> SampledSequences {
+        let sequences = sequences.min(self.lengths.len());
+        let rows: usize = self.lengths.iter().take(sequences).sum();
+        SampledSequences {
+            lengths: self.lengths.drain(..sequences).collect(),
+            context: self
+                .context
+                .iter_mut()
+                .map(|c| c.take_first(sequences))
+                .collect(),
+            rows: self.rows.iter_mut().map(|c| c.take_first(rows)).collect(),
+            index: self.index.drain(..rows.min(self.index.len())).collect(),
         }
-        self.cut(sequences, kept);
     }
 
     fn cut(&mut self, sequences: usize, rows: usize) {

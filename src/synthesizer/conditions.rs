@@ -58,6 +58,16 @@ impl ParSynthesizer {
         conditions: &[Condition],
         options: &SampleOptions,
     ) -> Result<DataFrame> {
+        let (given, sequences) = self.given_by_conditions(conditions, options)?;
+        self.run(options, given, Some(sequences))
+    }
+
+    /// What conditions say of the sequences they ask for.
+    pub(super) fn given_by_conditions(
+        &self,
+        conditions: &[Condition],
+        options: &SampleOptions,
+    ) -> Result<(Given, usize)> {
         refuse_amount(
             options,
             "SampleOptions::default(): the conditions decide how many",
@@ -68,7 +78,7 @@ impl ParSynthesizer {
             shared_ends,
             ..self.given_by(conditions)?
         };
-        self.run(options, given, Some(sequences))
+        Ok((given, sequences))
     }
 
     /// Conditions under which every category of a context column comes as often as any other: for giving rare ones more

@@ -3,8 +3,8 @@
 //! and after each sequence the rows asked for, sampled from the state in which the given ones leave the network.
 
 use super::ParSynthesizer;
-use super::chunks::Amount;
-use crate::decode::Decoding;
+use super::chunks::Progress;
+use super::stream::{Amount, SequenceStream};
 use crate::encode::index_class;
 use crate::error::{Error, Result};
 use crate::layout::{
@@ -81,7 +81,7 @@ impl ParSynthesizer {
         let table = SequenceTable::from_source(history, &self.schema)?;
         check_rows(&table, options.steps.unwrap_or(0))?;
         let given_rows = self.given_rows(&table, goal, &[])?;
-        let mut request = Request {
+        let request = Request {
             seed: self.seed(options.draws.seed),
             lengths: Lengths::Drawn,
             candidates: if goal == Goal::End { LENGTHS_TRIED } else { 1 },
@@ -90,29 +90,23 @@ impl ParSynthesizer {
             last_index: self.schema.last_index(),
             given: self.given_contexts(&table, &given_rows, &[])?,
             shared_ends: Vec::new(),
-            given_rows: None,
+            given_rows: (goal != Goal::Steps(0)).then_some(given_rows),
+            cancel_tokens: vec![options.draws.cancel.clone()],
         };
-        let mut sampled = SampledSequences::empty(&self.layout);
-        if goal == Goal::Steps(0) {
-            sampled.lengths = vec![0; table.sequences()];
-        } else {
-            request.given_rows = Some(given_rows);
-            let amount = Amount {
-                sequences: Some(table.sequences()),
-                ..Amount::default()
-            };
-            let progress = options.draws.progress.as_ref();
-            sampled = self.sampled(&request, amount, threads, progress)?;
-        }
-        let decoding = Decoding {
-            schema: &self.schema,
-            layout: &self.layout,
-            identifiers: &self.identifiers,
-            personal: &self.personal,
-            spreads: &self.spreads,
-            given: &Vec::new(),
-            seed: request.seed,
+        let amount = Amount {
+            sequences: Some(table.sequences()),
+            ..Amount::default()
         };
+        let progress = Progress::new(options.draws.progress.as_ref());
+        let mut stream = SequenceStream::new(self, request, amount, threads, progress);
+        let sampled = match goal {
+            Goal::Steps(0) => SampledSequences {
+                lengths: vec![0; table.sequences()],
+                ..SampledSequences::empty(&self.layout)
+            },
+            _ => stream.collect()?,
+        };
+        let decoding = self.decoding(&stream.given, &stream.request);
         let new = decoding.row_columns(&sampled, &table)?;
         Ok(self
             .schema

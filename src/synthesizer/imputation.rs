@@ -12,7 +12,7 @@ use crate::sample::{Decided, FilledSequences, Goal, Request, fill_chunk};
 use crate::sampling::{ImputeOptions, Lengths};
 use crate::table::{Fill, Role, SequenceTable};
 use polars::prelude::DataFrame;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// A table with missing cells, and which of them are drawn.
 struct Gaps {
@@ -121,6 +121,7 @@ impl ParSynthesizer {
             given: self.given_contexts(&gaps.table, &given_rows, &gaps.unknown)?,
             shared_ends: Vec::new(),
             given_rows: Some(given_rows),
+            cancel_tokens: vec![options.draws.cancel.clone()],
         };
         let offsets = &gaps.table.offsets;
         let sequences: Vec<usize> = (0..gaps.table.sequences())
@@ -136,13 +137,13 @@ impl ParSynthesizer {
             |networks, chunk| {
                 fill_chunk(networks, &self.layout, &self.rules, &request, chunks[chunk])
             },
+            &options.draws.cancel,
             |filled| {
                 let own = filled.sequences.iter();
                 rows += own.map(|&at| offsets[at + 1] - offsets[at]).sum::<usize>();
                 done += filled.sequences.len();
                 fills.extend(self.fills_of(&filled, &gaps));
-                progress.tell(done, sequences.len(), rows);
-                ControlFlow::Continue(())
+                progress.tell(done, sequences.len(), rows, None);
             },
         )?;
         Ok(self.schema.filled(frame, &fills)?)

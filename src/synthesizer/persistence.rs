@@ -3,11 +3,13 @@
 
 use super::{Model, ParSynthesizer, usable};
 use crate::artifact::{self, Artifact};
+use crate::constraint::Rules;
 use crate::error::Result;
 use crate::health::{Health, Versions};
+use crate::layout::Layout;
 use crate::rng::SeedSeries;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tch::{Device, Kind};
 
 impl ParSynthesizer {
@@ -46,9 +48,9 @@ impl ParSynthesizer {
             saved_by: Versions::running(),
             metadata: self.metadata.clone(),
             schema: self.schema.clone(),
-            layout: self.layout.clone(),
+            layout: Layout::clone(&self.layout),
             identifiers: self.identifiers.clone(),
-            rules: self.rules.clone(),
+            rules: Rules::clone(&self.rules),
             personal: self.personal.clone(),
             spreads: self.spreads.clone(),
             report: self.report.clone(),
@@ -93,9 +95,9 @@ impl ParSynthesizer {
         Ok(ParSynthesizer {
             metadata: artifact.metadata,
             schema: artifact.schema,
-            layout: artifact.layout,
+            layout: Arc::new(artifact.layout),
             identifiers: artifact.identifiers,
-            rules: artifact.rules,
+            rules: Arc::new(artifact.rules),
             personal: artifact.personal,
             spreads: artifact.spreads,
             report: artifact.report,

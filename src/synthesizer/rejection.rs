@@ -1,58 +1,59 @@
 //! Custom constraints: sequences that a user's closure refuses are drawn again.
-//! In: sampled sequences. Out: a frame of as many that are all accepted, or an error after so many tries.
+//! In: the sampled sequences of a chunk. Out: those that are to be drawn again, or an error after so many tries.
 
-use super::ParSynthesizer;
-use super::chunks::Amount;
+use super::stream::SequenceStream;
 use crate::constraint::ConstraintError;
-use crate::decode::Decoding;
+use crate::decode::MadeUp;
 use crate::error::Result;
-use crate::rng::Seed;
-use crate::sample::{Request, SampledSequences};
+use crate::sample::SampledSequences;
 use crate::sampling::CustomConstraint;
 use polars::frame::DataFrame;
 
-impl ParSynthesizer {
-    /// Draws refused sequences again, each with its own given context, until all are accepted.
-    pub(super) fn until_accepted(
+/// The rules of a user's own, and how often a sequence is drawn for their sake.
+#[derive(Debug, Default)]
+pub(super) struct CustomConstraints {
+    pub(super) constraints: Vec<CustomConstraint>,
+    pub(super) tries: usize,
+}
+
+impl CustomConstraints {
+    pub(super) fn is_empty(&self) -> bool {
+        self.constraints.is_empty()
+    }
+}
+
+impl SequenceStream<'_> {
+    /// Which sequences of a chunk are to be drawn again, by number, after so many refusals; only those at `places` can
+    /// be. The chunk begins with sequence `first`.
+    pub(super) fn refused_among(
         &self,
-        mut sampled: SampledSequences,
-        request: &Request,
-        constraints: &[CustomConstraint],
-        tries: usize,
-        decoding: &Decoding,
-        threads: usize,
-    ) -> Result<DataFrame> {
-        let mut pending: Vec<usize> = (0..sampled.lengths.len()).collect();
-        let seed = Seed::new(Some(request.seed));
-        for attempt in 1_u32.. {
-            let frame = self.schema.to_frame(decoding.columns(&sampled)?)?;
-            let refused = refused(&frame, &sampled.lengths, &pending, constraints);
-            let Some(&(sequence, constraint)) = refused.first() else {
-                return Ok(frame);
-            };
-            if attempt as usize >= tries {
-                return Err(ConstraintError::Refused {
+        sampled: &SampledSequences,
+        places: &[usize],
+        first: usize,
+        refusals: u32,
+    ) -> Result<Vec<usize>> {
+        let (synthesizer, request) = (self.synthesizer, &self.request);
+        // Ids and keys are placeholders: the final ones depend on what becomes of the chunks before.
+        let mut made_up = MadeUp::new(&synthesizer.schema, &synthesizer.identifiers, request.seed);
+        made_up.start_at(first);
+        let decoding = synthesizer.decoding(&self.given, request);
+        let columns = decoding.columns(sampled, &mut made_up)?;
+        let frame = synthesizer.schema.to_frame(columns)?;
+        let custom = &self.custom;
+        let refused = refused(&frame, &sampled.lengths, places, &custom.constraints);
+        match refused.first() {
+            Some(&(place, constraint)) if refusals as usize + 1 >= custom.tries => {
+                Err(ConstraintError::Refused {
                     constraint: constraint.to_owned(),
                     refused: refused.len(),
                     sequences: sampled.lengths.len(),
-                    tries,
-                    sequence,
+                    tries: custom.tries,
+                    sequence: first + place,
                 }
-                .into());
+                .into())
             }
-            pending = refused.into_iter().map(|(sequence, _)| sequence).collect();
-            let again = Request {
-                seed: seed.after_refusals(attempt.into()),
-                ..request.of_sequences(&pending)
-            };
-            let amount = Amount {
-                sequences: Some(pending.len()),
-                ..Amount::default()
-            };
-            let drawn = self.sampled(&again, amount, threads, None)?;
-            sampled = sampled.replaced(&pending, drawn);
+            _ => Ok(refused.iter().map(|(place, _)| first + place).collect()),
         }
-        Ok(self.schema.to_frame(decoding.columns(&sampled)?)?)
     }
 }
 

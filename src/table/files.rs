@@ -47,6 +47,32 @@ pub(super) fn read_csv_as_text(path: &Path) -> Result<DataFrame, TableError> {
 /// [`TableError::NoCsvForm`] for a column of durations, which have no text that reads back as one;
 /// [`TableError::WriteFile`] when the file cannot be made or another dtype has no CSV form.
 pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableError> {
+    check_csv_form(frame)?;
+    write(path.as_ref(), |file| {
+        Ok(CsvWriter::new(file).finish(&mut frame.clone())?)
+    })
+}
+
+/// Writes a table that comes in parts as [`write_csv`] writes the whole; `empty` is the table without rows.
+pub(crate) fn write_csv_parts<E: From<TableError>>(
+    empty: &DataFrame,
+    parts: impl Iterator<Item = Result<DataFrame, E>>,
+    path: &Path,
+) -> Result<(), E> {
+    check_csv_form(empty)?;
+    write_parts(path, parts, |file, parts| {
+        CsvWriter::new(&mut *file).finish(&mut empty.clone())?;
+        for mut part in parts {
+            CsvWriter::new(&mut *file)
+                .include_header(false)
+                .finish(&mut part)?;
+        }
+        Ok(())
+    })
+}
+
+/// Refuses what [`write_csv`] could not write.
+fn check_csv_form(frame: &DataFrame) -> Result<(), TableError> {
     for column in frame.columns() {
         if let DataType::Duration(_) = column.dtype() {
             return Err(TableError::NoCsvForm {
@@ -55,9 +81,7 @@ pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), TableE
             });
         }
     }
-    write(path.as_ref(), |file| {
-        Ok(CsvWriter::new(file).finish(&mut frame.clone())?)
-    })
+    Ok(())
 }
 
 /// Reads a Parquet file, with the dtypes it was written with.
@@ -91,6 +115,48 @@ pub fn write_parquet(frame: &DataFrame, path: impl AsRef<Path>) -> Result<(), Ta
         ParquetWriter::new(file).finish(&mut frame.clone())?;
         Ok(())
     })
+}
+
+/// Writes a table that comes in parts as [`write_parquet`] writes the whole, each part a row group; `empty` is the table
+/// without rows.
+pub(crate) fn write_parquet_parts<E: From<TableError>>(
+    empty: &DataFrame,
+    parts: impl Iterator<Item = Result<DataFrame, E>>,
+    path: &Path,
+) -> Result<(), E> {
+    write_parts(path, parts, |file, parts| {
+        let mut writer = ParquetWriter::new(file).batched(empty.schema())?;
+        for part in parts {
+            writer.write_batch(&part)?;
+        }
+        writer.finish()?;
+        Ok(())
+    })
+}
+
+/// Writes parts until one is an error, which is given back, and no file is made.
+fn write_parts<E: From<TableError>>(
+    path: &Path,
+    parts: impl Iterator<Item = Result<DataFrame, E>>,
+    content: impl FnOnce(
+        &mut BufWriter<&File>,
+        &mut dyn Iterator<Item = DataFrame>,
+    ) -> Result<(), Cause>,
+) -> Result<(), E> {
+    let mut failed = None;
+    let written = write(path, |file| {
+        let mut good = parts.map_while(|part| part.map_err(|error| failed = Some(error)).ok());
+        content(file, &mut good)?;
+        drop(good);
+        match failed {
+            Some(_) => Err("the table ended early".into()),
+            None => Ok(()),
+        }
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(written?),
+    }
 }
 
 fn write(

@@ -8,7 +8,7 @@ pub(super) fn mix(value: u64) -> u64 {
 }
 
 /// A hash of a text under a key; the same on every machine, since it is saved.
-pub(in crate::codec) fn hash_text(text: &str, key: u64) -> u64 {
+pub(crate) fn hash_text(text: &str, key: u64) -> u64 {
     let start = mix(key ^ mix(text.len() as u64));
     text.as_bytes().chunks(8).fold(start, |state, chunk| {
         let mut word = [0; 8];

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
+use super::shuffle::Shuffle;
 use super::*;
 use crate::table::IntegerType;
 

@@ -17,7 +17,9 @@ fn fitted(kind: PersonalKind, labels: &[Label], storage: &Storage) -> PersonalCo
 
 fn drawn(codec: &PersonalCodec, count: u64, storage: &Storage) -> Vec<Label> {
     let numbers: Vec<u64> = (0..count).collect();
-    codec.values(&numbers, 3, 11, storage, &[]).unwrap()
+    codec
+        .values(&numbers, 3, 11, storage, &[], &mut HashSet::new())
+        .unwrap()
 }
 
 fn drawn_texts(kind: PersonalKind, locale: Locale, count: u64) -> Vec<String> {
@@ -181,7 +183,7 @@ fn a_value_depends_on_its_number_and_column_alone() {
     let codec = fitted(PersonalKind::Name, &texts(&["A B"]), &Storage::Text);
     let values = |numbers: &[u64], column| {
         codec
-            .values(numbers, column, 9, &Storage::Text, &[])
+            .values(numbers, column, 9, &Storage::Text, &[], &mut HashSet::new())
             .unwrap()
     };
     let all: Vec<u64> = (0..50).collect();
@@ -196,7 +198,7 @@ fn unique_values_never_repeat_and_run_out_with_an_error() {
     codec.is_unique = true;
     let values = |count, besides: &[Label]| {
         let numbers: Vec<u64> = (0..count).collect();
-        codec.values(&numbers, 1, 9, &Storage::Text, besides)
+        codec.values(&numbers, 1, 9, &Storage::Text, besides, &mut HashSet::new())
     };
     let mut labels = values(40, &[]).unwrap();
     let distinct: HashSet<String> = labels.iter().map(Label::to_string).collect();

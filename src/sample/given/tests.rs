@@ -84,6 +84,7 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
             .unwrap(),
         shared_ends: Vec::new(),
         given_rows: Some(given_rows),
+        cancel_tokens: Vec::new(),
     };
     let networks = synthesizer.model.lock().unwrap().networks().unwrap();
     let network = &networks.sequence;

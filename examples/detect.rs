@@ -51,12 +51,12 @@ fn detect(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         assert_eq!(detected.metadata.sequence_key(), ["store_id"]);
         assert_eq!(detected.context_columns, ["region"]);
 
-        // A guess is a start: what it got wrong is changed, and the change can be seen.
+        // A guess is a start: what is to be otherwise is changed, and the change can be seen.
         let metadata = detected
             .metadata
             .update_column("day_of_week", SdType::Numerical)?;
         let change = detected.metadata.diff(&metadata);
-        println!("changed: {change}");
+        println!("Changed by hand, the guess and then what it is now: {change}");
         assert_eq!(change.differences().len(), 1);
 
         // A small part to try things on: 20 whole stores, three days of each.

@@ -109,7 +109,8 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
             assert_eq!((walk.rows, walk.given.len()), (length, length));
             let mut histories = encoder.histories(1);
             let encoded = encoder.rows(&[sequence], &[encoder.range(sequence)], &mut histories);
-            let rows = &[0..length];
+            let range = 0..length;
+            let rows = std::slice::from_ref(&range);
             let start = LstmState::start(network.shape.sizes, 1, networks.device).unwrap();
             let (_, expected) = network
                 .teacher_forced(

@@ -4,11 +4,13 @@
 //! cargo bench --bench memory
 //! ```
 //!
-//! Fits 2,250,000 rows (50,000 sequences of 45 rows, 6 columns), of a frame and of a Parquet file, for one epoch.
+//! Fits 2,250,000 rows (50,000 sequences of 45 rows, 6 columns), of a frame and of a Parquet file, for one epoch, and
+//! samples 1,000,000 and 10,000,000 rows into a Parquet file, which should take as much.
 //! Peaks are the kernel's (`VmHWM`), of the whole process with libtorch's code, and known on Linux alone.
 
 use parsynth::{
-    Metadata, ParSynthesizer, ParSynthesizerBuilder, SdType, read_parquet, write_parquet,
+    Metadata, ParSynthesizer, ParSynthesizerBuilder, SampleOptions, SdType, read_parquet,
+    write_parquet,
 };
 use polars::frame::DataFrame;
 use polars::prelude::Column;
@@ -26,26 +28,30 @@ const MEASUREMENT: &str = "PARSYNTH_MEASUREMENT";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let is_test = std::env::args().any(|argument| argument == "--test");
-    let sequences = if is_test { 50 } else { 50_000 };
+    let scale = if is_test { 1_000 } else { 1 };
+    let sequences = 50_000 / scale;
     if let Ok(measurement) = std::env::var(MEASUREMENT) {
         let path = PathBuf::from(std::env::args_os().nth(1).ok_or("a path is wanted")?);
-        return measure(&measurement, &path);
+        return match measurement.parse() {
+            Ok(rows) => measure_sampling(rows, &path),
+            Err(_) => measure_fit(&measurement, &path),
+        };
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("table.parquet");
     write_parquet(&table(sequences)?, &path)?;
-    println!(
-        "{} rows of {sequences} sequences, 6 columns, one epoch",
-        sequences * LENGTH
-    );
-    for measurement in ["fit a frame", "fit a Parquet file"] {
+    let rows = sequences * LENGTH;
+    println!("{rows} rows of {sequences} sequences, 6 columns, one epoch");
+    let sampled = [1_000_000, 10_000_000].map(|rows| (rows / scale).to_string());
+    let fits = ["fit a frame", "fit a Parquet file"].map(str::to_owned);
+    for measurement in fits.into_iter().chain(sampled) {
         let mut arguments = vec![path.clone().into_os_string()];
         if is_test {
             arguments.push("--test".into());
         }
         let status = Command::new(std::env::current_exe()?)
             .args(arguments)
-            .env(MEASUREMENT, measurement)
+            .env(MEASUREMENT, &measurement)
             .status()?;
         if !status.success() {
             return Err(format!("{measurement}: {status}").into());
@@ -54,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn measure(measurement: &str, path: &Path) -> Result<(), Box<dyn Error>> {
+fn measure_fit(measurement: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let before = peak_mb();
     let (synthesizer, estimate) = match measurement {
@@ -75,6 +81,20 @@ fn measure(measurement: &str, path: &Path) -> Result<(), Box<dyn Error>> {
         before,
         estimate.memory_bytes / 1_000_000,
         started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+fn measure_sampling(rows: usize, path: &Path) -> Result<(), Box<dyn Error>> {
+    let synthesizer = builder()?.fit(&table(200)?)?;
+    let before = peak_mb();
+    let options = SampleOptions::rows(rows).seed(SEED);
+    let report = synthesizer.sample_to_parquet(path.with_extension("sampled"), &options)?;
+    assert!(report.rows >= rows);
+    println!(
+        "sample {:>10} rows  peak {} (at the start {before})",
+        report.rows,
+        peak_mb()
     );
     Ok(())
 }

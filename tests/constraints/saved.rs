@@ -1,7 +1,7 @@
 //! Constraints outlive saving.
 
-use crate::common::{fitted, numbers, sampled, texts};
-use parsynth::{Constraint, ParSynthesizer, SdType};
+use crate::common::{fitted, id, numbers, sampled, texts};
+use parsynth::{Constraint, Metadata, ParSynthesizer, SdType};
 use polars::prelude::*;
 
 #[test]
@@ -46,4 +46,32 @@ fn a_loaded_model_keeps_its_constraints_and_samples_the_same() {
     assert!((0..low.len()).all(|row| low[row] < high[row]));
     let (state, kind) = (texts(&synthetic, "state"), texts(&synthetic, "kind"));
     assert!((0..state.len()).all(|row| (state[row] == "a") == (kind[row] == "x")));
+}
+
+#[test]
+fn a_model_with_a_computed_column_before_its_inputs_can_be_saved_and_loaded() {
+    let keys: Vec<String> = (0..30).map(|row| format!("k{}", row / 3)).collect();
+    let price: Vec<f64> = (0..30).map(|row| f64::from(row * 7 % 11)).collect();
+    let fee: Vec<f64> = (0..30).map(|row| f64::from(row % 4)).collect();
+    let sum: Vec<f64> = price.iter().zip(&fee).map(|(a, b)| a + b).collect();
+    let data = df!("sum" => sum, "k" => keys, "price" => price, "fee" => fee).unwrap();
+    let metadata = Metadata::builder()
+        .column("sum", SdType::Numerical)
+        .column("k", id())
+        .column("price", SdType::Numerical)
+        .column("fee", SdType::Numerical)
+        .sequence_key("k")
+        .build()
+        .unwrap();
+    let rules = [Constraint::formula("sum", "price + fee")];
+    let builder = ParSynthesizer::builder(metadata).constraints(rules);
+    let model = builder.epochs(0).seed(5).fit(&data).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.parsynth");
+    model.save(&path).unwrap();
+    let loaded = ParSynthesizer::load(&path).unwrap();
+    let synthetic = sampled(&loaded, 20);
+    assert!(synthetic.equals_missing(&sampled(&model, 20)));
+    let [sum, price, fee] = ["sum", "price", "fee"].map(|name| numbers(&synthetic, name));
+    assert!((0..sum.len()).all(|row| sum[row] == price[row] + fee[row]));
 }

@@ -552,6 +552,10 @@ impl Compiler<'_> {
                 .number_codec(column)
                 .and_then(|codec| codec.grid.clone()),
         };
+        let is_rounded = self
+            .layout
+            .number_codec(column)
+            .is_none_or(|codec| codec.is_rounded);
         let schema = self.schema.columns.get(column)?;
         let measure = schema.measure();
         let is_single = schema.storage == Storage::Float32;
@@ -564,6 +568,7 @@ impl Compiler<'_> {
             classes,
             measure: measure.unwrap_or(Measure::PLAIN),
             grid,
+            is_rounded,
             is_single,
             rules: Vec::new(),
         }))

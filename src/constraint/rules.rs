@@ -172,6 +172,8 @@ pub(super) struct Site {
     pub(super) classes: Option<usize>,
     pub(super) measure: Measure,
     pub(super) grid: Option<Grid>,
+    /// Whether what is computed gets the decimals of the data.
+    pub(super) is_rounded: bool,
     /// Whether the column holds f32, which rounds.
     pub(super) is_single: bool,
     pub(super) rules: Vec<Rule>,
@@ -187,7 +189,7 @@ impl Site {
 
     fn on_grid(&self, value: f64) -> f64 {
         match &self.grid {
-            Some(grid) => grid.round_decimals(value),
+            Some(grid) if self.is_rounded => grid.round_decimals(value),
             _ => value,
         }
     }

@@ -1,6 +1,6 @@
 //! Rules within a row and with the context.
 
-use crate::common::{Generator, cents, datetime, fitted, numbers, sampled, sequences, texts};
+use crate::common::{Generator, cents, datetime, fitted, id, numbers, sampled, sequences, texts};
 use parsynth::{Constraint, Relation, SdType};
 use polars::prelude::*;
 
@@ -569,4 +569,44 @@ fn values_told_by_their_distance_stay_within_the_range_seen_where_rules_allow() 
     );
     let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
     assert!(largest(&drawn) <= largest(&seen));
+}
+
+#[test]
+fn a_sum_of_unrounded_numbers_is_not_rounded() {
+    let data = df!(
+        "k" => ["a", "a", "b", "b", "c", "c"],
+        "price" => [3.0, 8.0, 5.0, 9.0, 2.0, 11.0],
+        "fee" => [1.0, 4.0, 2.0, 6.0, 3.0, 5.0],
+        "sum" => [4.0, 12.0, 7.0, 15.0, 5.0, 16.0],
+        "total" => [3.0, 11.0, 5.0, 14.0, 2.0, 13.0],
+    )
+    .unwrap();
+    let names = ["price", "fee", "sum", "total"];
+    let mut metadata = parsynth::Metadata::builder()
+        .column("k", id())
+        .sequence_key("k");
+    for name in names {
+        metadata = metadata.column(name, SdType::Numerical);
+    }
+    let rules = [
+        Constraint::formula("sum", "price + fee"),
+        Constraint::running_total("total", "price"),
+    ];
+    let model = parsynth::ParSynthesizer::builder(metadata.build().unwrap())
+        .constraints(rules)
+        .enforce_rounding(false)
+        .epochs(0)
+        .seed(5)
+        .fit(&data)
+        .unwrap();
+    let synthetic = sampled(&model, 50);
+    let [price, fee, sum, total] = names.map(|name| numbers(&synthetic, name));
+    assert!(price.iter().any(|price| price.fract() != 0.0));
+    assert!((0..sum.len()).all(|row| (price[row] + fee[row] - sum[row]).abs() < 1e-9));
+    let ranges = sequences(&synthetic);
+    assert!(
+        ranges
+            .iter()
+            .all(|rows| (total[rows.start] - price[rows.start]).abs() < 1e-9)
+    );
 }

@@ -676,7 +676,8 @@ impl LayoutV1 {
     }
 }
 
-/// The modelled columns are the schema's, in their order, with what index and length add.
+/// The modelled columns are the schema's, with what index and length add. Those of the context are in their order; those
+/// of rows follow the gap in any, as computed columns are drawn after their inputs.
 fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
     let modelled = |column: &usize| !schema.columns[*column].sdtype.is_made_up();
     let columns = |all: Vec<usize>| all.into_iter().filter(modelled);
@@ -705,8 +706,18 @@ fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
         "context",
         "its columns are not those of the metadata",
     )?;
+    let mut found: Vec<RowSource> = layout.rows.iter().map(|column| column.source).collect();
+    found.sort_by_key(|source| match source {
+        RowSource::Gap => None,
+        RowSource::Column(column) => Some(*column),
+    });
+    let gap_is_first = layout
+        .rows
+        .iter()
+        .skip(1)
+        .all(|column| column.source != RowSource::Gap);
     ensure(
-        layout.rows.iter().map(|column| column.source).eq(rows),
+        gap_is_first && found == rows,
         "rows",
         "their columns are not those of the metadata",
     )

@@ -2,7 +2,6 @@
 //! In: how many chunks, and what is done for one. Out: the results, in order, so that the threads change nothing.
 
 use super::ParSynthesizer;
-use crate::cancel::CancelToken;
 use crate::error::{Error, Result};
 use crate::report::SampleProgress;
 use crate::sample::{Networks, SampleError};
@@ -52,7 +51,6 @@ impl ParSynthesizer {
         chunks: usize,
         threads: usize,
         work: impl Fn(&Networks, usize) -> std::result::Result<T, SampleError> + Sync,
-        cancel: &CancelToken,
         mut take: impl FnMut(T),
     ) -> Result<()> {
         let workers = threads.min(chunks).max(1);
@@ -90,9 +88,6 @@ impl ParSynthesizer {
                     while let Some(done) = waiting.remove(&due) {
                         due += 1;
                         take(done);
-                    }
-                    if cancel.is_cancelled() {
-                        return Err(Error::Cancelled);
                     }
                 }
                 Ok(())

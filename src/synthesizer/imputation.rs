@@ -137,7 +137,6 @@ impl ParSynthesizer {
             |networks, chunk| {
                 fill_chunk(networks, &self.layout, &self.rules, &request, chunks[chunk])
             },
-            &options.draws.cancel,
             |filled| {
                 let own = filled.sequences.iter();
                 rows += own.map(|&at| offsets[at + 1] - offsets[at]).sum::<usize>();

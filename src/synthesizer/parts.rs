@@ -66,15 +66,15 @@ impl ParSynthesizer {
     /// # let data = read_csv("data/stores.csv", &metadata)?;
     /// # let synthesizer = ParSynthesizer::builder(metadata).context_columns(["region"]).epochs(0).fit(&data)?;
     /// let options = SampleOptions::sequences(1_000).seed(7);
-    /// let (mut rows, mut units) = (0, 0);
+    /// let (mut rows, mut customers) = (0, 0);
     /// for part in synthesizer.sample_in_parts(&options, 300)? {
     ///     let part = part?; // 300 whole sequences, the last time 100
     ///     rows += part.height();
-    ///     units += part.column("total_sales")?.i64()?.sum().unwrap_or(0);
+    ///     customers += part.column("nb_customers")?.i64()?.sum().unwrap_or(0);
     /// }
     /// let whole = synthesizer.sample_with(&options)?;
     /// assert_eq!(rows, whole.height());
-    /// assert_eq!(units, whole.column("total_sales")?.i64()?.sum().unwrap_or(0));
+    /// assert_eq!(customers, whole.column("nb_customers")?.i64()?.sum().unwrap_or(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     /// # Errors

@@ -156,7 +156,6 @@ impl<'a> SequenceStream<'a> {
         let (sequences, rows) = (self.sequences, self.rows);
         self.progress
             .tell(sequences, wanted.unwrap_or(sequences), rows, rows_wanted);
-        self.check_cancelled()?;
         Ok(Some(sampled))
     }
 
@@ -277,5 +276,32 @@ impl Amount {
     fn most_rows(&self) -> usize {
         let most = |rows: Option<usize>| rows.unwrap_or(usize::MAX);
         most(self.rows).min(most(self.row_limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Metadata;
+    use crate::sampling::SampleOptions;
+    use crate::synthesizer::Given;
+    use crate::table::read_csv;
+
+    #[test]
+    fn no_more_is_sampled_ahead_than_two_chunks_for_each_thread() {
+        let metadata = Metadata::from_json_file("data/stores.metadata.json").unwrap();
+        let stores = read_csv("data/stores.csv", &metadata).unwrap();
+        let builder = ParSynthesizer::builder(metadata).epochs(0).seed(1);
+        let synthesizer = builder.hidden_size(4).fit(&stores).unwrap();
+        let options = SampleOptions::sequences(1_000_000).threads(3);
+        let given = Given::default();
+        let (mut stream, _) = synthesizer
+            .stream(&options, given, Some(1_000_000))
+            .unwrap();
+        for taken in 0..5 {
+            assert!(stream.next - taken <= 6, "{} before {taken}", stream.next);
+            assert!(stream.next().unwrap().is_some());
+            assert!(stream.done.len() <= 6);
+        }
     }
 }

@@ -79,8 +79,11 @@ fn parts_that_are_dropped_end_their_threads() {
     let mut parts = model.sample_in_parts(&endless, 1).unwrap();
     assert!(parts.next().unwrap().is_ok());
     drop(parts);
-    let endless = SampleOptions::rows(usize::MAX).length(ENDLESS);
-    drop(model.sample_in_parts(&endless, 1).unwrap());
+    // In the middle of sequences too.
+    let lengths = (0..1_024).map(|sequence| if sequence < 512 { 1 } else { ENDLESS });
+    let endless = SampleOptions::sequences(1_024).lengths(lengths);
+    let mut parts = model.sample_in_parts(&endless, 1).unwrap();
+    assert!(parts.next().unwrap().is_ok());
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn table() -> DataFrame {
         "k" => texts(&owners, "S-", 0),
         "day" => days,
         "device" => texts(&owners, "D", 4),
+        "meter" => texts(&owners, "M", 0),
         "owner" => texts(&owners, "Person ", 5),
         "visit" => texts(&rows, "v", 0),
         "ticket" => texts(&rows, "t", 3),
@@ -122,6 +123,7 @@ pub(crate) fn model() -> ParSynthesizer {
             },
         ),
         ("device", id()),
+        ("meter", id()),
         ("owner", SdType::personal(PersonalKind::Name)),
         ("visit", id()),
         ("ticket", id_like("[A-Z]{2}[0-9]{8}")),
@@ -138,7 +140,7 @@ pub(crate) fn model() -> ParSynthesizer {
     let metadata = metadata.sequence_key("k").sequence_index("day");
     untrained(
         metadata.build().unwrap(),
-        &["region", "weight", "device"],
+        &["region", "weight", "device", "meter"],
         &table(),
     )
 }
@@ -194,6 +196,31 @@ pub(crate) fn model_with_unique_rows() -> ParSynthesizer {
     untrained(metadata, &[], &data)
 }
 
+/// A network of common size, whose numbers are as drawn: not rounded to anything.
+pub(crate) fn model_of_many_digits() -> ParSynthesizer {
+    let metadata = statement(&[
+        ("k", id()),
+        ("heat", SdType::Numerical),
+        ("wind", SdType::Numerical),
+    ]);
+    let metadata = metadata.sequence_key("k").build().unwrap();
+    let rows: Vec<f64> = (0..table().height()).map(|row| row as f64).collect();
+    let mut data = table().select(["k"]).unwrap();
+    for (name, factor) in [("heat", 0.37), ("wind", 1.91)] {
+        let values: Vec<f64> = rows.iter().map(|row| (row * factor).sin()).collect();
+        data.with_column(Series::new(name.into(), values).into())
+            .unwrap();
+    }
+    ParSynthesizer::builder(metadata)
+        .hidden_size(128)
+        .enforce_rounding(false)
+        .threads(1)
+        .seed(1)
+        .epochs(2)
+        .fit(&data)
+        .unwrap()
+}
+
 /// A small model whose rows have ids of a pattern.
 pub(crate) fn model_with_row_ids_like(regex: &str, ids: &[&str]) -> ParSynthesizer {
     let metadata = statement(&[
@@ -223,6 +250,7 @@ pub(crate) fn conditions() -> Vec<Condition> {
         // The first number of those that are made up.
         Condition::sequences(1)
             .with("device", "D40")
+            .with("meter", "M41")
             .with("weight", 3),
         Condition::sequences(SEQUENCES - 601).with("weight", 12),
     ]

@@ -47,7 +47,7 @@ fn every_option() -> Vec<(&'static str, SampleOptions)> {
 
 fn assert_parts_are_the_table(model: &ParSynthesizer, what: &str, options: &SampleOptions) {
     let whole = model.sample_with(options).unwrap();
-    for (size, threads) in [(100, 3), (512, 1), (5_000, 2)] {
+    for (size, threads) in [(37, 3), (512, 1), (5_000, 2)] {
         let parts = model.sample_in_parts(&options.clone().threads(threads), size);
         let parts: Vec<_> = parts.unwrap().map(Result::unwrap).collect();
         if whole.height() == 0 {
@@ -148,17 +148,22 @@ fn without_a_seed_the_parts_are_of_one_table() {
 #[test]
 fn an_error_is_the_last_part() {
     let model = model();
-    let refused = options()
-        .custom_constraint("never", {
-            let calls = std::sync::atomic::AtomicUsize::new(0);
-            move |_| calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 600
-        })
+    // The second chunk is done long before the first, and refused.
+    let lengths = (0..600).map(|sequence| if sequence < 512 { 40 } else { 1 });
+    let refused = SampleOptions::sequences(600)
+        .lengths(lengths)
+        .custom_constraint("not one row", |rows| rows.height() > 1)
         .max_tries(2)
-        .threads(1);
+        .threads(2);
     let mut parts = model.sample_in_parts(&refused, 512).unwrap();
     assert!(parts.next().unwrap().is_ok());
     let error = parts.next().unwrap().unwrap_err();
     assert!(matches!(error, Error::Constraint(_)), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("refused 88 of 88 sequences 2 times each, the first being sequence 512"),
+        "{text}"
+    );
     assert!(parts.next().is_none());
 }
 

@@ -1,9 +1,9 @@
 //! Ranges of a table are its slices, whoever makes them.
 
 use crate::common::{
-    SEQUENCES, assert_same, cells, conditions, context, model, model_with_composite_key,
-    model_with_mixed_key, model_with_personal_key, model_with_row_ids_like, model_with_unique_rows,
-    options, together,
+    SEQUENCES, assert_same, cells, conditions, context, model, model_of_many_digits,
+    model_with_composite_key, model_with_mixed_key, model_with_personal_key,
+    model_with_row_ids_like, model_with_unique_rows, options, together,
 };
 use parsynth::{Error, ParSynthesizer, SampleOptions};
 use polars::prelude::*;
@@ -87,6 +87,21 @@ fn ranges_are_the_table_whatever_the_key() {
         ("id beside a drawn column", model_with_composite_key()),
     ] {
         assert_ranges_are_the_table(&model, what, &options());
+    }
+}
+
+#[test]
+fn numbers_do_not_tell_where_a_range_was_cut_in_their_last_bit() {
+    let model = model_of_many_digits();
+    let options = SampleOptions::sequences(700).seed(7);
+    let whole = model.sample_with(&options).unwrap();
+    for range in [3..20, 511..513, 600..700] {
+        let range = options.clone().sequence_range(range.start..range.end);
+        let found = model.sample_with(&range).unwrap();
+        let first = cells(&found, "k")[0].clone();
+        let start = cells(&whole, "k").iter().position(|key| *key == first);
+        let slice = whole.slice(start.unwrap() as i64, found.height());
+        assert_same(&found, &slice, "many digits");
     }
 }
 

@@ -154,6 +154,11 @@ fn ids_of_a_number_do_not_depend_on_the_range_asked_for() {
         let all = codec.generate(0..100, 3, &Storage::Text).unwrap();
         let part = codec.generate(40..60, 3, &Storage::Text).unwrap();
         assert_eq!(all[40..60], part, "{regex}");
+        let mut series = codec.series(3, &Storage::Text);
+        for range in [0..10, 10..11, 40..100, 30..50] {
+            let part = series.take(range.start as u64..range.end as u64).unwrap();
+            assert_eq!(all[range], part, "{regex}");
+        }
         assert_eq!(
             all.iter()
                 .map(Label::to_string)

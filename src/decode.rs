@@ -3,6 +3,7 @@
 //! A table may come in parts, one after the other: what is made up goes on from part to part, and is the same wherever
 //! a part begins.
 
+mod keys;
 mod made_up;
 
 use crate::codec::identifier::{IdentifierCodec, IdentifierError};

@@ -4,18 +4,14 @@
 //! follow from those before: what [`MadeUp`] keeps of those is counts and hashes.
 
 use super::{Decoding, GivenIdentifier, repeat, repeated};
-use crate::codec::identifier::{IdentifierCodec, IdentifierError, IdentifierSeries, hash_text};
-use crate::codec::personal::{PersonalCodec, PersonalDraws};
+use crate::codec::identifier::{IdentifierCodec, IdentifierError, IdentifierSeries};
 use crate::codec::spread::Presence;
-use crate::layout::ContextSource;
-use crate::sample::{Decided, SampledSequences};
+use crate::sample::SampledSequences;
 use crate::sampling::Lengths;
 use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Draws of a key until there counts as being no other.
-const KEY_DRAWS: usize = 256;
 /// Rows of one sequence that have personal values of their own: more than a sequence may have.
 const ROWS: u64 = 1 << 24;
 /// Sequences that are skipped at once.
@@ -29,7 +25,7 @@ pub(crate) struct MadeUp<'a> {
     /// By schema column.
     columns: Vec<MadeUpColumn<'a>>,
     /// Hashes of the personal keys.
-    keys: HashSet<u64>,
+    pub(super) keys: HashSet<u64>,
     /// Where ids of rows are numbered apart for each sequence, how many numbers each has.
     ids_per_sequence: Option<u64>,
 }
@@ -338,102 +334,6 @@ impl Decoding<'_> {
     pub(crate) fn is_by_row(&self, column: usize) -> bool {
         self.schema.columns[column].role == Role::Sequential && !self.spreads[column].is_constant
     }
-
-    /// The key's columns that are made up together, with their codecs; empty where an id tells sequences apart, or the
-    /// keys are given.
-    fn personal_key_columns(&self) -> Vec<(usize, &PersonalCodec)> {
-        let is_given = |column: usize| self.given.iter().any(|given| given.column == column);
-        let makes_up = |column: usize| self.schema.columns[column].role == Role::SequenceKey;
-        let key = self.schema.sequence_key().into_iter();
-        let codecs: Option<Vec<(usize, &PersonalCodec)>> = key
-            .filter(|&column| makes_up(column) && !is_given(column))
-            .map(|column| Some((column, self.personal[column].as_ref()?)))
-            .collect();
-        codecs.unwrap_or_default()
-    }
-
-    /// The key's columns that are drawn, where those that are made up need them to differ.
-    pub(crate) fn drawn_key_columns(&self) -> Vec<usize> {
-        if self.personal_key_columns().is_empty() {
-            return Vec::new();
-        }
-        let is_drawn = |column: &usize| self.schema.columns[*column].role != Role::SequenceKey;
-        let key = self.schema.sequence_key().into_iter();
-        key.filter(is_drawn).collect()
-    }
-
-    /// The key's columns where personal values alone tell sequences apart: made up together, so that no two keys are
-    /// alike, and none is made of training values only. Empty where an id does it, or the keys are given.
-    pub(super) fn personal_keys(
-        &self,
-        sampled: &SampledSequences,
-        made_up: &mut MadeUp<'_>,
-    ) -> Result<Vec<(usize, Values)>, IdentifierError> {
-        let (codecs, drawn) = (self.personal_key_columns(), self.drawn_key_columns());
-        if codecs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (first, sequences) = (made_up.next_sequence, sampled.lengths.len());
-        let mut labels: Vec<Vec<Label>> = vec![Vec::new(); codecs.len()];
-        for sequence in 0..sequences {
-            let beside = drawn
-                .iter()
-                .map(|&column| self.drawn_part(column, sampled, sequence));
-            let beside: String = beside.map(|part| format!("{part} ")).collect();
-            let is_new = |key: &[Label]| {
-                let texts = key.iter().map(Label::to_string);
-                let texts = texts.map(|text| format!("{} {text}", text.len()));
-                let key: String = texts.chain([beside.clone()]).collect();
-                made_up.keys.insert(hash_text(&key, self.request.seed))
-            };
-            let key = self
-                .personal_key(&codecs, first + sequence, is_new)
-                .ok_or_else(|| IdentifierError::Capacity {
-                    origin: format!("sequence key `{}`", self.schema.key_names()),
-                    available: (first + sequence) as u128,
-                    wanted: (first + sequences) as u64,
-                })?;
-            for (labels, label) in labels.iter_mut().zip(key) {
-                labels.push(label);
-            }
-        }
-        let columns = codecs.iter().map(|(column, _)| *column);
-        let values = labels
-            .into_iter()
-            .map(|labels| one_each(labels, &vec![true; sequences]));
-        Ok(columns.zip(values).collect())
-    }
-
-    /// One key that is new, and not of training values only; none when there seems to be no other.
-    fn personal_key(
-        &self,
-        codecs: &[(usize, &PersonalCodec)],
-        sequence: usize,
-        mut is_new: impl FnMut(&[Label]) -> bool,
-    ) -> Option<Vec<Label>> {
-        let mut draws: Vec<PersonalDraws<'_>> = codecs
-            .iter()
-            .map(|(column, codec)| {
-                let storage = &self.schema.columns[*column].storage;
-                codec.draws(sequence as u64, *column, self.request.seed, storage)
-            })
-            .collect();
-        (0..KEY_DRAWS).find_map(|_| {
-            let key: Vec<Label> = draws.iter_mut().map(PersonalDraws::next).collect();
-            let mut parts = draws.iter().zip(&key);
-            let is_of_training = parts.all(|(draws, label)| draws.is_of_training(label));
-            (!is_of_training && is_new(&key)).then_some(key)
-        })
-    }
-
-    /// What tells apart the values of a drawn key column.
-    fn drawn_part(&self, column: usize, sampled: &SampledSequences, sequence: usize) -> u64 {
-        let position = self.layout.context_position(ContextSource::Column(column));
-        position.map_or(0, |position| match &sampled.context[position] {
-            Decided::Classes(classes) => classes.get(sequence).map_or(0, |&class| class.into()),
-            Decided::Numbers(numbers) => numbers.get(sequence).map_or(0, |number| number.to_bits()),
-        })
-    }
 }
 
 /// Which cells of a made-up column are wanted.
@@ -491,7 +391,7 @@ fn check_lengths(lengths: &[usize], most: u64, column: &str) -> Result<(), Ident
 }
 
 /// A column of these labels, one for each cell that is present.
-fn one_each(labels: Vec<Label>, presence: &[bool]) -> Values {
+pub(super) fn one_each(labels: Vec<Label>, presence: &[bool]) -> Values {
     let mut next = 0;
     let codes = presence.iter().map(|is_present| {
         if !is_present {

@@ -7,19 +7,25 @@
 //! The *floor* is the time that the model's matrix products take, in f32, in their own shapes, one set on each thread,
 //! with nothing in between: no codec, no random number, no frame.
 
-use parsynth::{Metadata, ParSynthesizer, SampleOptions, SdType};
+use parsynth::{Metadata, ParSynthesizer, ParSynthesizerBuilder, SampleOptions, SdType, Stage};
 use polars::frame::DataFrame;
 use polars::prelude::Column;
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt, SeedableRng};
 use std::error::Error;
 use std::hint::black_box;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::{Device, Kind, Tensor};
 
 const SEED: u64 = 7;
 /// Sequences that the engine has in work at once in a thread.
 const CHUNK: usize = 512;
+/// Rows of a training batch: 32 sequences of 60 rows.
+const TRAINING_ROWS: usize = 32 * 60;
+const TRAINING_EPOCHS: usize = 5;
+/// Forward, and backward to inputs and to weights.
+const PRODUCTS_OF_TRAINING: f64 = 3.0;
 /// Every comparison is the median of this many rounds, the sides in turn.
 const ROUNDS: usize = 3;
 
@@ -41,7 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_test = std::env::args().any(|argument| argument == "--test");
     let (scale, rounds) = if is_test { (100, 1) } else { (1, ROUNDS) };
     let threads = std::thread::available_parallelism()?.get();
-    let synthesizer = fitted()?;
+    let (metadata, table) = table()?;
+    // The work of a row does not depend on what was learned.
+    let synthesizer = builder(&metadata).epochs(1).fit(&table)?;
     let loaded = {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("model.parsynth");
@@ -67,13 +75,31 @@ fn main() -> Result<(), Box<dyn Error>> {
         whole.length,
         multiply_adds / i64::try_from(CHUNK)?
     );
-    let floor = || rows as f64 / floor_time(&products, rows, threads).as_secs_f64();
+    let steps = rows.div_ceil(CHUNK * threads);
+    let floor = || rows as f64 / products_time(&products, steps, threads).as_secs_f64();
     let [sampled, of_floor] = compared(rounds, [&sampling(whole, &synthesizer), &floor]);
     println!("rows per second                          {sampled:>12.0}");
     println!("rows per second of the products alone    {of_floor:>12.0}");
     println!(
         "share of the floor                       {:>12.3}",
         sampled / of_floor
+    );
+
+    let epochs = if is_test { 1 } else { TRAINING_EPOCHS };
+    let trained_rows = epochs * table.height();
+    let trained = || trained_rows as f64 / training_time(&metadata, &table, epochs).as_secs_f64();
+    let of_products = || {
+        let products = synthesizer.products_of_a_step(TRAINING_ROWS);
+        let steps = trained_rows.div_ceil(TRAINING_ROWS);
+        let time = PRODUCTS_OF_TRAINING * products_time(&products, steps, 1).as_secs_f64();
+        (steps * TRAINING_ROWS) as f64 / time
+    };
+    let [trained, of_products] = compared(rounds, [&trained, &of_products]);
+    println!("training, one thread: rows per second    {trained:>12.0}");
+    println!("three times the products alone           {of_products:>12.0}");
+    println!(
+        "share of the floor                       {:>12.3}",
+        trained / of_products
     );
 
     let ratio = |name: &str, first: &dyn Fn() -> f64, second: &dyn Fn() -> f64| {
@@ -135,9 +161,26 @@ fn sample(synthesizer: &ParSynthesizer, size: &Size) -> DataFrame {
     frame
 }
 
-/// The time that the products of so many rows take on so many threads.
-fn floor_time(products: &[[i64; 4]], rows: usize, threads: usize) -> Duration {
-    let steps = rows.div_ceil(CHUNK * threads);
+/// The time that the sequence network trains.
+fn training_time(metadata: &Metadata, table: &DataFrame, epochs: usize) -> Duration {
+    let elapsed = Arc::new(Mutex::new(Duration::ZERO));
+    let told = Arc::clone(&elapsed);
+    let fit = builder(metadata)
+        .threads(1)
+        .validation_share(0.0)
+        .epochs(epochs)
+        .on_progress(move |progress| {
+            if progress.stage == Stage::Sequence {
+                *told.lock().expect("nobody panics with it") = progress.elapsed;
+            }
+        })
+        .fit(table);
+    assert_eq!(fit.expect("the table fits").report().epochs, epochs);
+    *elapsed.lock().expect("nobody panics with it")
+}
+
+/// The time that products take so many times on each of so many threads.
+fn products_time(products: &[[i64; 4]], steps: usize, threads: usize) -> Duration {
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
@@ -173,10 +216,10 @@ fn floor_time(products: &[[i64; 4]], rows: usize, threads: usize) -> Duration {
     })
 }
 
-/// A model of the default size for tables of 6,000 rows and more, of 10 columns: a key, an index, a context column, and
-/// seven that change from row to row.
-fn fitted() -> Result<ParSynthesizer, Box<dyn Error>> {
-    const SEQUENCES: usize = 120;
+/// As large as asks for the large default network, of 10 columns: a key, an index, a context column, and seven that change
+/// from row to row.
+fn table() -> Result<(Metadata, DataFrame), Box<dyn Error>> {
+    const SEQUENCES: usize = 128;
     const LENGTH: usize = 60;
     let mut generator = ChaCha12Rng::seed_from_u64(SEED);
     let names = ["price", "heat", "load", "flow", "speed"];
@@ -223,8 +266,10 @@ fn fitted() -> Result<ParSynthesizer, Box<dyn Error>> {
         .sequence_key("machine")
         .sequence_index("day")
         .build()?;
-    let table = DataFrame::new_infer_height(columns)?;
-    // The work of a row does not depend on what was learned.
-    let builder = ParSynthesizer::builder(metadata).context_columns(["region"]);
-    Ok(builder.seed(SEED).epochs(1).fit(&table)?)
+    Ok((metadata, DataFrame::new_infer_height(columns)?))
+}
+
+fn builder(metadata: &Metadata) -> ParSynthesizerBuilder {
+    let builder = ParSynthesizer::builder(metadata.clone()).context_columns(["region"]);
+    builder.seed(SEED)
 }

@@ -25,7 +25,6 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Learns from a table of sequences and writes a synthetic one.
 #[derive(Parser)]
@@ -109,18 +108,19 @@ fn synthesize(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(length) = arguments.sequence_length {
         options = options.length(length.get());
     }
-    let started = Instant::now();
-    let sampled = synthesizer.sample_with(&options);
-    let sample_secs = started.elapsed().as_secs_f64();
+    // Straight into the file, however many sequences were asked for.
+    let written = match command::Format::of(&arguments.output)? {
+        command::Format::Csv => synthesizer.sample_to_csv(&arguments.output, &options),
+        command::Format::Parquet => synthesizer.sample_to_parquet(&arguments.output, &options),
+    };
     bar.clear();
-    let synthetic = sampled?;
-    command::write(&synthetic, &arguments.output)?;
+    let written = written?;
 
     let line = serde_json::json!({
         "fit_s": report.fit_secs,
-        "sample_s": sample_secs,
-        "rows": synthetic.height(),
-        "sequences": sequences,
+        "sample_s": written.elapsed.as_secs_f64(),
+        "rows": written.rows,
+        "sequences": written.sequences,
         "epochs": report.epochs,
         "peak_rss_mb": peak_rss_mib(),
     });

@@ -1,6 +1,6 @@
 //! What the command line examples share: tables by their file's extension, and errors as one line.
 
-use parsynth::{Metadata, read_csv, read_parquet, write_csv, write_parquet};
+use parsynth::{Metadata, read_csv, read_parquet};
 use polars::frame::DataFrame;
 use std::error::Error;
 use std::path::Path;
@@ -36,14 +36,6 @@ pub(crate) fn read(path: &Path, metadata: &Metadata) -> Result<DataFrame, Box<dy
         Format::Csv => read_csv(path, metadata)?,
         Format::Parquet => read_parquet(path)?,
     })
-}
-
-pub(crate) fn write(frame: &DataFrame, path: &Path) -> Result<(), Box<dyn Error>> {
-    match Format::of(path)? {
-        Format::Csv => write_csv(frame, path)?,
-        Format::Parquet => write_parquet(frame, path)?,
-    }
-    Ok(())
 }
 
 /// Refuses a file that could not be written in the end, before the work begins.

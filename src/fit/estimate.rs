@@ -1,6 +1,7 @@
 //! What a fit will take, from what is known before it trains.
 
-use super::{Prepared, Training, sizes};
+use super::training::sizes;
+use super::{Prepared, Training};
 use crate::model::sequence::SequenceShape;
 use crate::report::FitEstimate;
 use crate::rng::Purpose;

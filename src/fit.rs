@@ -228,8 +228,8 @@ impl ParSynthesizerBuilder {
     /// place, so that at least so many sequences reach each bound; of numbers that are told exactly, because the column
     /// takes few values, those seen in fewer sequences go to the nearest that more share. A fit is refused when there
     /// are fewer sequences than that, or when nothing of a column may be told. What is protected is not in a saved
-    /// model either, but for the categories that belong to a polars `Enum`'s own dtype. [`FitReport::warnings`] tells
-    /// how much was protected in which column.
+    /// model either, but for the categories that belong to a polars `Enum`'s own dtype.
+    /// [`FitReport::warnings`](crate::FitReport::warnings) tells how much was protected in which column.
     ///
     /// This hides rare single values, as MOSTLY AI's value protection does. It is not differential privacy: a rare
     /// combination of common values may still come out, and so may numbers between the bounds that one sequence alone

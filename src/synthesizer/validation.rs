@@ -7,10 +7,10 @@ use polars::frame::DataFrame;
 
 impl ParSynthesizer {
     /// Looks for everything in a frame that keeps it from being read as the table that was fitted, for instance by
-    /// [`log_likelihood`](Self::log_likelihood): what [`Metadata::validate_data`] lists, dtypes that differ where that
-    /// would lose something, and context columns that change within a sequence.
+    /// [`log_likelihood`](Self::log_likelihood): what [`Metadata::validate_data`](crate::Metadata::validate_data) lists,
+    /// dtypes that differ where that would lose something, and context columns that change within a sequence.
     /// # Errors
-    /// [`Error::InvalidData`] with each problem.
+    /// [`Error::InvalidData`](crate::Error::InvalidData) with each problem.
     pub fn validate(&self, data: &DataFrame) -> Result<()> {
         let context: Vec<String> = self
             .schema
@@ -44,8 +44,8 @@ impl ParSynthesizer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     /// # Errors
-    /// [`Error::Constraint`] for the first constraint that rows break, with the rows; [`Error::Table`] as
-    /// [`log_likelihood`](Self::log_likelihood).
+    /// [`Error::Constraint`](crate::Error::Constraint) for the first constraint that rows break, with the rows;
+    /// [`Error::Table`](crate::Error::Table) as [`log_likelihood`](Self::log_likelihood).
     pub fn validate_constraints(&self, data: &DataFrame) -> Result<()> {
         let mut table = SequenceTable::from_source(data, &self.schema)?;
         if let Some(rows) = self.options.segment_size {

@@ -353,7 +353,7 @@ impl Decoder {
 
     /// What one head says, brought to the host. The weights are put together at the first call, and used from then on.
     /// # Shapes
-    /// `hidden` `[rows, width]`, `skip` one score a row.
+    /// `hidden` `[rows, width]`, `skip` one score a row, or none where no row follows another.
     pub(crate) fn output(
         &self,
         head: usize,
@@ -386,12 +386,13 @@ impl Decoder {
         let rows = said.len() / width;
         let mut logits = Vec::with_capacity(rows * classes);
         let mut mixture = Vec::with_capacity(rows * 3 * self.components());
-        for (row, skip) in said.chunks_exact(width).zip(skip) {
+        for (at, row) in said.chunks_exact(width).enumerate() {
             logits.extend_from_slice(&row[..classes]);
             let from = mixture.len();
             mixture.extend_from_slice(&row[classes..width - 1]);
             let gate = 1.0 / (1.0 + (-row[width - 1]).exp());
-            self.finish_mixture(&mut mixture[from..], gate * skip);
+            let skip = skip.get(at).map_or(0.0, |skip| gate * skip);
+            self.finish_mixture(&mut mixture[from..], skip);
         }
         Ok(HeadOutput {
             classes,

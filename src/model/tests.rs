@@ -500,10 +500,15 @@ fn the_loss_is_that_of_the_distribution_that_is_sampled() {
     let mut kinds = (0, 0, 0);
     for (head, shape) in fixture.shape.decoder.heads.iter().enumerate() {
         let skip: Vec<f32> = rows.skip.column(head).to_vec();
-        let output = network
-            .decoder
-            .output(head, &hidden.select(0, long(head)), &skip)
-            .expect("output");
+        let output = |skip: &[f32]| {
+            let hidden = hidden.select(0, long(head));
+            network.decoder.output(head, &hidden, skip).expect("output")
+        };
+        // A context has no row before, and so nothing to skip from.
+        let (without, from_zero) = (output(&[]), output(&[0.0; 70]));
+        assert_eq!(without.logits.len(), 70 * shape.classes);
+        assert_eq!(without.mixture, from_zero.mixture);
+        let output = output(&skip);
         for row in 0..70 {
             let found = f64::try_from(losses.get(long(head)).get(long(row))).expect("a number");
             let class = rows.targets.class[(row, head)];

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! In: `data/`. Out: one Markdown table on stdout, progress on stderr, all figures in `target/peers/results.json`. The
-//! peers are installed in Python environments under `target/peers` at the first run: some gigabytes, PyTorch brings
+//! peers are installed in Python environments under `target/peers` at the first run: 10 GB, since PyTorch brings
 //! its CUDA. A full run takes the peers half an hour; `--quick` shows within minutes that all works.
 //!
 //! With one thread a side, the default, seconds are those that the processor spent, so that other programs on the
@@ -47,7 +47,7 @@ const LENGTH: usize = 250;
 
 /// Measures parsynth beside SDV and MOSTLY AI's engine, on the tables in data/.
 #[derive(Parser)]
-#[command(name = "bench-peers", bin_name = "cargo xtask bench-peers --")]
+#[command(name = "bench-peers", bin_name = "cargo xtask bench-peers")]
 struct Arguments {
     /// Peers, with commas between [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PEERS")]
@@ -284,8 +284,8 @@ impl Bench {
         self.add(Peer::Sdv, work, theirs, ours, Some(Target::Below(0.1)))
     }
 
-    /// The engine makes no sequence longer than the longest it learned from, so both learn a table of long ones. The work
-    /// of a row does not depend on how well it was learned.
+    /// The engine makes no sequence longer than the longest it learned from, so both learn a table of long ones. The
+    /// work of a row does not depend on how well it was learned.
     fn compare_sampling(
         &mut self,
         installed: &Installed,

@@ -53,7 +53,8 @@ impl Installed {
         })
     }
 
-    /// Fits the file `data` for so many epochs, keeps the model at `model`, and writes as many sequences as were fitted.
+    /// Fits the file `data` for so many epochs, keeps the model at `model`, and writes as many sequences as were
+    /// fitted.
     pub(crate) fn fit(
         &self,
         dataset: &Dataset,

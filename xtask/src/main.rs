@@ -23,8 +23,8 @@ usage: cargo xtask <command>
   demo         fetch libtorch where there is none, build, and run the quickstart on a real table
   test         the same set-up, then every test and doc-test and every example that needs nobody at the keyboard
   libtorch     the set-up alone; prints the folder of the libtorch in use
-  bench-peers  the same set-up, then SDV, MOSTLY AI's engine and parsynth side by side; takes an hour and, once, 10 GB
-               of Python packages; `cargo xtask bench-peers --help` lists its options
+  bench-peers  the same set-up, then SDV, MOSTLY AI's engine and parsynth side by side; takes half an hour and,
+               once, 10 GB of Python packages; `cargo xtask bench-peers --help` lists its options
 
 LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder fetched files are kept in.";
 

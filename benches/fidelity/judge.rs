@@ -2,14 +2,13 @@
 //! In: files of tables. Out: their scores by name. What is missing for that is said in one line.
 
 use crate::dataset::Dataset;
+use crate::environment::Environment;
 use crate::results::Measures;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 /// `judge.py` and the Python that can run it.
 pub(crate) struct Judge {
-    python: PathBuf,
+    environment: Environment,
     script: PathBuf,
 }
 
@@ -19,51 +18,9 @@ impl Judge {
     /// Python, its venv module or pip is missing, or pip cannot install the requirements.
     pub(crate) fn set_up(venv: &Path) -> Result<Judge, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/fidelity");
-        let judge = Judge {
-            python: venv.join(if cfg!(windows) {
-                "Scripts/python.exe"
-            } else {
-                "bin/python"
-            }),
+        Ok(Judge {
+            environment: Environment::set_up(venv, &here.join("requirements.txt"))?,
             script: here.join("judge.py"),
-        };
-        let requirements = here.join("requirements.txt");
-        let wanted = std::fs::read_to_string(&requirements)
-            .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
-        // Written last, so it is there only when everything before went well.
-        let installed = venv.join("requirements.txt");
-        if judge.python.exists()
-            && std::fs::read_to_string(&installed).is_ok_and(|text| text == wanted)
-        {
-            return Ok(judge);
-        }
-        eprintln!(
-            "making the judge's virtual environment in {}",
-            venv.display()
-        );
-        make_environment(venv)?;
-        judge.install(&requirements)?;
-        std::fs::write(&installed, wanted)
-            .map_err(|error| format!("cannot write {}: {error}", installed.display()))?;
-        Ok(judge)
-    }
-
-    fn install(&self, requirements: &Path) -> Result<(), String> {
-        let output = Command::new(&self.python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--requirement",
-            ])
-            .arg(requirements)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("cannot start {}: {error}", self.python.display()))?;
-        succeeded(&output).map_err(|line| {
-            format!("pip cannot install the judge's packages (benches/fidelity/requirements.txt; Python 3.11 or later is needed): {line}")
         })
     }
 
@@ -115,7 +72,8 @@ impl Judge {
         paths: &[&Path],
         more: &[&str],
     ) -> Result<Measures, String> {
-        let output = Command::new(&self.python)
+        let mut judge = self.environment.command();
+        judge
             .arg(&self.script)
             .arg(command)
             .arg(dataset.metadata())
@@ -124,50 +82,10 @@ impl Judge {
             .arg("--context")
             .args(dataset.context)
             // Threads that wait in loops would take the cores from everything else.
-            .env("OMP_NUM_THREADS", "1")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("cannot start {}: {error}", self.python.display()))?;
+            .env("OMP_NUM_THREADS", "1");
         let failed =
             |line: String| format!("{}: `judge.py {command}` failed: {line}", dataset.name);
-        succeeded(&output).map_err(failed)?;
-        serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
+        let answer = self.environment.output(&mut judge).map_err(failed)?;
+        serde_json::from_slice(&answer).map_err(|error| failed(error.to_string()))
     }
-}
-
-fn make_environment(venv: &Path) -> Result<(), String> {
-    const INSTALL: &str =
-        "Python 3.11 or later with venv and pip (Debian, Ubuntu: `apt install python3-venv`)";
-    let python = OsStr::new(if cfg!(windows) { "python" } else { "python3" });
-    let output = Command::new(python)
-        .args(["-m", "venv", "--clear"])
-        .arg(venv)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| {
-            format!(
-                "`{}` cannot be started ({error}): install {INSTALL}",
-                python.display()
-            )
-        })?;
-    succeeded(&output).map_err(|line| {
-        format!(
-            "`{}` cannot make a virtual environment ({line}): install {INSTALL}",
-            python.display()
-        )
-    })
-}
-
-/// What a failed program said, in one line: its last error, or else the beginning of its output.
-fn succeeded(output: &Output) -> Result<(), String> {
-    if output.status.success() {
-        return Ok(());
-    }
-    let (errors, said) = (
-        String::from_utf8_lossy(&output.stderr),
-        String::from_utf8_lossy(&output.stdout),
-    );
-    let spoken = |line: &&str| !line.trim().is_empty();
-    let line = errors.lines().rfind(spoken).or(said.lines().find(spoken));
-    Err(line.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned()))
 }

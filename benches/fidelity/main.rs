@@ -10,6 +10,8 @@
 //! `README.md` beside this file says how to read the scores.
 
 mod dataset;
+#[path = "../shared/environment.rs"]
+mod environment;
 mod judge;
 mod options;
 mod results;

@@ -1,11 +1,12 @@
 //! Starts cargo, after making sure of the C++ compiler that torch-sys needs.
 
 use crate::context::{Context, Problem};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{ExitCode, Stdio};
 
 /// Runs cargo in the repository's root, its output shown as it comes; gives cargo's own exit code.
-pub(crate) fn run(context: &Context, arguments: &[&str]) -> Result<ExitCode, Problem> {
+pub(crate) fn run(context: &Context, arguments: &[impl AsRef<OsStr>]) -> Result<ExitCode, Problem> {
     let cargo = context.variable("CARGO").unwrap_or("cargo".as_ref());
     let status = context
         .command(cargo)

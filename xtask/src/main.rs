@@ -1,5 +1,6 @@
-//! Sets the repository up and runs it: `cargo xtask demo`, `cargo xtask test`, `cargo xtask libtorch`.
-//! In: one word. Out: libtorch where `.cargo/config.toml` looks for it, then cargo's own output.
+//! Sets the repository up and runs it: `cargo xtask demo`, `cargo xtask test`, `cargo xtask libtorch`,
+//! `cargo xtask bench-peers`. In: one word, and that bench's options. Out: libtorch where `.cargo/config.toml` looks
+//! for it, then cargo's own output.
 //! A set-up that cannot be made ends in one line that names what is missing, before cargo is started.
 
 mod cargo;
@@ -12,15 +13,18 @@ mod platform;
 mod check;
 
 use crate::context::{Context, Problem};
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 usage: cargo xtask <command>
 
-  demo      fetch libtorch where there is none, build, and run the quickstart on a real table
-  test      the same set-up, then every test and doc-test and every example that needs nobody at the keyboard
-  libtorch  the set-up alone; prints the folder of the libtorch in use
+  demo         fetch libtorch where there is none, build, and run the quickstart on a real table
+  test         the same set-up, then every test and doc-test and every example that needs nobody at the keyboard
+  libtorch     the set-up alone; prints the folder of the libtorch in use
+  bench-peers  the same set-up, then SDV, MOSTLY AI's engine and parsynth side by side; takes half an hour and,
+               once, 10 GB of Python packages; `cargo xtask bench-peers --help` lists its options
 
 LIBTORCH and LIBTORCH_USE_PYTORCH are honoured; PARSYNTH_CACHE names the folder fetched files are kept in.";
 
@@ -74,8 +78,11 @@ const EXAMPLES: &[(&str, Option<&[&str]>)] = &[
 
 fn main() -> ExitCode {
     let mut arguments = pico_args::Arguments::from_env();
-    let help = arguments.contains(["-h", "--help"]);
     let command = arguments.subcommand().ok().flatten();
+    if command.as_deref() == Some("bench-peers") {
+        return finish(bench_peers(&Context::from_process(), &arguments.finish()));
+    }
+    let help = arguments.contains(["-h", "--help"]);
     let rest = arguments.finish();
     if help || command.as_deref() == Some("help") {
         println!("{HELP}");
@@ -102,6 +109,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    finish(outcome)
+}
+
+fn finish(outcome: Result<ExitCode, Problem>) -> ExitCode {
     outcome.unwrap_or_else(|problem| {
         eprintln!("error: {problem}");
         ExitCode::FAILURE
@@ -125,6 +136,17 @@ fn test(context: &Context) -> Result<ExitCode, Problem> {
     let code = run_examples(context, &temporary);
     let _ = std::fs::remove_dir_all(&temporary);
     code
+}
+
+/// The bench has the options, and checks them.
+fn bench_peers(context: &Context, options: &[OsString]) -> Result<ExitCode, Problem> {
+    set_up(context)?;
+    let words = ["bench", "--quiet", "--bench", "peers", "--"].map(OsStr::new);
+    let options = options.iter().map(OsString::as_os_str);
+    cargo::run(
+        context,
+        &words.into_iter().chain(options).collect::<Vec<_>>(),
+    )
 }
 
 /// Runs the examples in turn, up to the first that fails.

@@ -99,10 +99,9 @@ fn refusal(frozen: &ArtifactV1, change: impl Fn(&mut ArtifactV1)) -> String {
     let mut changed = frozen.clone();
     change(&mut changed);
     assert!(&changed != frozen, "nothing was changed");
-    let flaw = changed
-        .thaw()
-        .err()
-        .expect("a model that cannot be is refused");
+    let Err(flaw) = changed.thaw() else {
+        panic!("a model that cannot be was accepted");
+    };
     let error = flaw.at(Path::new("m"));
     let cause = std::error::Error::source(&error).map_or(String::new(), |e| e.to_string());
     format!("{error} {cause}")

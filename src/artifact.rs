@@ -58,6 +58,7 @@ use crate::codec::identifier::IdentifierCodec;
 use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
 use crate::constraint::Rules;
+use crate::files::replace;
 use crate::health::Versions;
 use crate::info::Provenance;
 use crate::layout::Layout;
@@ -262,7 +263,8 @@ pub(crate) struct Artifact {
 /// Writes a model; `path` holds all of it afterwards, or on an error what it held before.
 pub(crate) fn write(path: &Path, artifact: &Artifact) -> Result<(), ArtifactError> {
     let bytes = to_bytes(artifact).map_err(|flaw| flaw.at(path))?;
-    write_bytes(path, &bytes).map_err(|source| ArtifactError::Write {
+    let written = replace(path, |mut file| file.write_all(&bytes));
+    written.map_err(|source| ArtifactError::Write {
         path: path.to_path_buf(),
         source,
     })
@@ -333,24 +335,6 @@ fn read_bytes(path: &Path) -> Result<(Header, Vec<u8>), ArtifactError> {
         .read_to_end(&mut payload)
         .map_err(unreadable)?;
     Ok((header, payload))
-}
-
-fn write_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new();
-    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
-    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = file.prefix(".parsynth-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // The new name outlives a power cut once its folder is synced, which not every file system can do.
-    #[cfg(unix)]
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
 }
 
 #[cfg(test)]

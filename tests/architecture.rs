@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 /// Data flows down this list; nothing imports what stands below it but the two at the end.
 const MODULES: &[(&str, &[&str], &[&str])] = &[
     ("rng", &[], &[]),
+    ("files", &[], &[]),
     ("cancel", &[], &[]),
-    ("metadata", &[], &[]),
+    ("metadata", &["files"], &[]),
     ("distribution", &["metadata"], &[]),
     ("params", &["distribution"], &[]),
     ("report", &[], &[]),
-    ("files", &[], &[]),
     ("charts", &["report"], &[]),
     ("health", &[], &[]),
     ("info", &["distribution", "health", "params"], &[]),
     ("sampling", &["cancel", "params", "report"], &["polars"]),
-    ("table", &["metadata", "rng"], &["polars"]),
+    ("table", &["files", "metadata", "rng"], &["polars"]),
     ("protection", &[], &[]),
     (
         "codec",
@@ -85,6 +85,7 @@ const MODULES: &[(&str, &[&str], &[&str])] = &[
             "codec",
             "constraint",
             "distribution",
+            "files",
             "health",
             "info",
             "layout",

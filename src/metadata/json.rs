@@ -5,9 +5,9 @@
 mod unique;
 mod upgrade;
 
-use std::io::Write as _;
 use std::path::Path;
 
+use crate::files::write_text;
 use serde_json::{Map, Value, json};
 
 use super::{Column, Metadata, MetadataBuilder, MetadataError, PersonalKind, SdType, nearest_name};
@@ -359,19 +359,7 @@ fn write_column(column: &Column) -> Map<String, Value> {
 }
 
 pub(super) fn write_file(metadata: &Metadata, path: &Path) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new();
-    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
-    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = file.tempfile_in(folder)?;
-    file.write_all(write(metadata).as_bytes())?;
-    file.write_all(b"\n")?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    write_text(path, &format!("{}\n", write(metadata)))
 }
 
 /// The sequence key's columns: one name, or a list of them.

@@ -199,6 +199,16 @@ pub enum TableError {
         /// What the system or the encoder said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A file of a folder that has other columns than the first, with which it is one table.
+    #[error("{}: {difference} in {}; write both alike", .path.display(), .first.display())]
+    FilesDiffer {
+        /// The file.
+        path: PathBuf,
+        /// The folder's first file.
+        first: PathBuf,
+        /// The column, and what it is in the one and in the other.
+        difference: String,
+    },
     /// A column that a CSV file cannot hold so that it reads back.
     #[error(
         "column `{column}` has dtype {dtype}, which has no CSV form; cast it to Int64, or write Parquet"

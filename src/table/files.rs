@@ -13,6 +13,7 @@ use polars::prelude::{
 };
 
 use super::TableError;
+use crate::files::replace;
 use crate::metadata::Metadata;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -163,31 +164,16 @@ fn write(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Cause>,
 ) -> Result<(), TableError> {
-    write_beside(path, content).map_err(|source| TableError::WriteFile {
+    let written = replace(path, |file| {
+        let mut buffered = BufWriter::new(file);
+        content(&mut buffered)?;
+        buffered.flush()?;
+        Ok(())
+    });
+    written.map_err(|source| TableError::WriteFile {
         path: path.to_path_buf(),
         source,
     })
-}
-
-fn write_beside(
-    path: &Path,
-    content: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Cause>,
-) -> Result<(), Cause> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)] // the default would hide the file from the user's group; the umask still applies
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = builder.tempfile_in(folder)?;
-    let mut buffered = BufWriter::new(temporary.as_file());
-    content(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
-    temporary.as_file().sync_all()?;
-    temporary.persist(path)?;
-    Ok(())
 }
 
 pub(super) fn unreadable(path: &Path, source: Cause) -> TableError {

@@ -8,6 +8,7 @@ use polars::prelude::{Column, DataFrame, DataType, ParquetReader, SerReader};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// A table that is read column by column.
 pub(crate) trait Source {
@@ -38,48 +39,108 @@ impl Source for DataFrame {
 #[derive(Debug)]
 pub(crate) struct ParquetFiles {
     /// At least one.
-    paths: Vec<PathBuf>,
+    files: Vec<ParquetFile>,
     /// Those of the first file; the others have the same columns, in any order.
     columns: Vec<(String, DataType)>,
+}
+
+/// A file as it was when it was opened.
+#[derive(Debug)]
+struct ParquetFile {
+    path: PathBuf,
     rows: usize,
+    bytes: u64,
+    modified: Option<SystemTime>,
 }
 
 impl ParquetFiles {
     /// A file, or all files of a folder whose names end in `.parquet`, in the order of their names.
     ///
     /// # Errors
-    /// [`TableError::ReadFile`] for a file that cannot be read or is not Parquet, a folder without any, and a file whose
-    /// columns are not those of the first.
+    /// [`TableError::ReadFile`] for a file that cannot be read or is not Parquet, and a folder without any;
+    /// [`TableError::FilesDiffer`] for a file whose columns are not those of the first.
     pub(crate) fn open(path: &Path) -> Result<ParquetFiles, TableError> {
         let paths = if path.is_dir() {
             files_of(path)?
         } else {
             vec![path.to_path_buf()]
         };
-        let Some((first, others)) = paths.split_first() else {
+        let mut paths = paths.into_iter();
+        let Some(first) = paths.next() else {
             let cause = "the folder has no file whose name ends in .parquet";
             return Err(unreadable(path, cause.into()));
         };
-        let (mut rows, columns) = header(first)?;
-        for other in others {
-            let (own_rows, own) = header(other)?;
-            rows += own_rows;
-            if let Some(difference) = difference(&columns, &own) {
-                let cause = format!("{difference} in {}; write both alike", first.display());
-                return Err(unreadable(other, cause.into()));
+        let (first, mut columns) = ParquetFile::open(first)?;
+        let mut files = vec![first];
+        for path in paths {
+            let (file, own) = ParquetFile::open(path)?;
+            if let Some(difference) = merge(&mut columns, &own) {
+                return Err(TableError::FilesDiffer {
+                    path: file.path,
+                    first: files.swap_remove(0).path,
+                    difference,
+                });
             }
+            files.push(file);
         }
-        Ok(ParquetFiles {
+        Ok(ParquetFiles { files, columns })
+    }
+}
+
+impl ParquetFile {
+    /// A file and its columns.
+    fn open(path: PathBuf) -> Result<(ParquetFile, Vec<(String, DataType)>), TableError> {
+        let io = |source: std::io::Error| unreadable(&path, source.into());
+        let file = File::open(&path).map_err(io)?;
+        let found = file.metadata().map_err(io)?;
+        let (rows, columns) = damaged_or(&path, || {
+            let mut reader = ParquetReader::new(file);
+            let rows = reader.num_rows()?;
+            let empty = reader.with_slice(Some((0, 0))).finish()?;
+            let columns = empty.columns().iter();
+            let columns = columns.map(|column| (column.name().to_string(), column.dtype().clone()));
+            Ok((rows, columns.collect()))
+        })?;
+        let file = ParquetFile {
+            bytes: found.len(),
+            modified: found.modified().ok(),
             rows,
-            columns,
-            paths,
-        })
+            path,
+        };
+        Ok((file, columns))
+    }
+
+    /// A column, of this dtype where all its cells are missing and so have none.
+    fn column(&self, name: &str, dtype: &DataType) -> Result<Column, TableError> {
+        let io = |source: std::io::Error| unreadable(&self.path, source.into());
+        let changed = || {
+            let cause = "it changed while it was read; fit a copy, or once it is whole";
+            Err(unreadable(&self.path, cause.into()))
+        };
+        let file = File::open(&self.path).map_err(io)?;
+        let found = file.metadata().map_err(io)?;
+        if (found.len(), found.modified().ok()) != (self.bytes, self.modified) {
+            return changed();
+        }
+        let wanted = Some(vec![name.to_owned()]);
+        let frame = damaged_or(&self.path, || {
+            ParquetReader::new(file).with_columns(wanted).finish()
+        })?;
+        let column = find(&frame, name)?;
+        // The reader takes the header's word for neither.
+        if column.len() != self.rows {
+            return changed();
+        }
+        if column.dtype() == &DataType::Null {
+            return Ok(Column::full_null(name.into(), self.rows, dtype));
+        }
+        Ok(column.clone())
     }
 }
 
 impl Source for ParquetFiles {
     fn rows(&self) -> usize {
-        self.rows
+        self.files.iter().map(|file| file.rows).sum()
     }
 
     fn names(&self) -> Vec<&str> {
@@ -87,32 +148,20 @@ impl Source for ParquetFiles {
     }
 
     fn column(&self, name: &str) -> Result<Cow<'_, Column>, TableError> {
-        if !self.columns.iter().any(|(own, _)| own == name) {
+        let Some((_, dtype)) = self.columns.iter().find(|(own, _)| own == name) else {
             return Err(TableError::ColumnNotInFrame {
                 column: name.to_owned(),
                 nearest: nearest_name(name, self.names().into_iter()),
             });
+        };
+        let mut whole = Column::new_empty(name.into(), dtype);
+        for file in &self.files {
+            let own = file.column(name, dtype)?;
+            whole
+                .append(&own)
+                .map_err(|source| unreadable(&file.path, source.into()))?;
         }
-        let mut whole: Option<Column> = None;
-        for path in &self.paths {
-            let file = File::open(path).map_err(|source| unreadable(path, source.into()))?;
-            let wanted = Some(vec![name.to_owned()]);
-            let frame = damaged_or(path, || {
-                ParquetReader::new(file).with_columns(wanted).finish()
-            })?;
-            let own = find(&frame, name)?.clone();
-            match &mut whole {
-                None => whole = Some(own),
-                Some(whole) => {
-                    whole
-                        .append(&own)
-                        .map_err(|source| unreadable(path, source.into()))?;
-                }
-            }
-        }
-        whole
-            .map(Cow::Owned)
-            .ok_or(TableError::Empty { what: "rows" })
+        Ok(Cow::Owned(whole))
     }
 }
 
@@ -132,36 +181,26 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
     Ok(paths)
 }
 
-/// Rows and columns of a file.
-fn header(path: &Path) -> Result<(usize, Vec<(String, DataType)>), TableError> {
-    let file = File::open(path).map_err(|source| unreadable(path, source.into()))?;
-    damaged_or(path, || {
-        let mut reader = ParquetReader::new(file);
-        let rows = reader.num_rows()?;
-        let empty = reader.with_slice(Some((0, 0))).finish()?;
-        let columns = empty.columns().iter();
-        let columns = columns.map(|column| (column.name().to_string(), column.dtype().clone()));
-        Ok((rows, columns.collect()))
-    })
-}
-
-/// What the columns of another file have that those of the first have not.
-fn difference(first: &[(String, DataType)], other: &[(String, DataType)]) -> Option<String> {
-    let of = |columns: &[(String, DataType)], name: &str| {
-        let column = columns.iter().find(|(own, _)| own == name)?;
-        Some(column.1.clone())
-    };
-    let missing = first
+/// Gives columns without a dtype, since all their cells are missing, that of another file; or says what the columns of
+/// that file have that those of the first have not.
+fn merge(columns: &mut [(String, DataType)], other: &[(String, DataType)]) -> Option<String> {
+    let added = other
         .iter()
-        .find(|(name, _)| of(other, name).is_none())
-        .map(|(name, _)| format!("column `{name}` is not there, though it is"));
-    missing.or_else(|| {
-        other.iter().find_map(|(name, own)| match of(first, name) {
-            None => Some(format!("column `{name}` is there, though it is not")),
-            Some(dtype) if dtype != *own => {
-                Some(format!("column `{name}` has dtype {own}, and {dtype}"))
+        .find(|(name, _)| !columns.iter().any(|(own, _)| own == name));
+    if let Some((name, _)) = added {
+        return Some(format!("column `{name}` is there, though it is not"));
+    }
+    for (name, dtype) in columns {
+        let own = other.iter().find(|(own, _)| own == name);
+        match own.map(|(_, own)| own) {
+            None => return Some(format!("column `{name}` is not there, though it is")),
+            Some(DataType::Null) => {}
+            Some(own) if *dtype == DataType::Null => *dtype = own.clone(),
+            Some(own) if own != dtype => {
+                return Some(format!("column `{name}` has dtype {own}, and {dtype}"));
             }
-            Some(_) => None,
-        })
-    })
+            Some(_) => {}
+        }
+    }
+    None
 }

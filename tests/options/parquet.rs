@@ -133,3 +133,16 @@ fn rows_of_errors_are_counted_through_all_files() {
         .to_string();
     assert!(error.contains("`town`") && error.contains("61"), "{error}");
 }
+
+#[test]
+fn a_file_whose_cells_of_a_column_are_all_missing_may_have_no_dtype_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut frame = table();
+    write_parquet(&frame, folder.path().join("b.parquet")).unwrap();
+    let nothing = Column::full_null("v".into(), ROWS, &DataType::Null);
+    frame.with_column(nothing).unwrap();
+    write_parquet(&frame, folder.path().join("a.parquet")).unwrap();
+    let model = fit_of(0).fit_parquet(folder.path()).unwrap();
+    let synthetic = model.sample(3).unwrap();
+    assert_eq!(synthetic.column("v").unwrap().dtype(), &DataType::Float64);
+}

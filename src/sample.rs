@@ -20,6 +20,7 @@ pub(crate) use sequences::{Decided, DecidedValue, SampledSequences};
 use walk::{RowBuffer, Walk};
 
 use crate::cancel::CancelToken;
+use crate::codec::calendar::IndexCodec;
 use crate::codec::number::NumberCodec;
 use crate::constraint::{self, Allowed, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
@@ -547,7 +548,9 @@ impl Chunk<'_> {
         } else {
             None
         };
-        let median_gap = self.layout.index.as_ref().map_or(0.0, |i| i.median_gap);
+        let index = self.layout.index.as_ref();
+        let median_gap = index.map_or(0.0, |index| index.median_gap);
+        let least_gap = index.map_or(1.0, IndexCodec::least_gap);
         // Gaps stay within what was seen whatever the user says, or time would run backwards.
         let within_range = is_gap || self.request.within_range;
         let request = self.request;
@@ -593,12 +596,12 @@ impl Chunk<'_> {
                 };
                 let draw = || {
                     if walk.is_at_last_given() {
-                        given::rising_gap(walk.number, decimals, median_gap, &mut draw)
+                        given::rising_gap(walk.number, decimals, [median_gap, least_gap], &mut draw)
                     } else {
                         draw()
                     }
                 };
-                gap_among(draw, is_allowed, &[number.whole.low, median_gap, 1.0])
+                gap_among(draw, is_allowed, &[number.whole.low, median_gap, least_gap])
             } else {
                 let (rules, codec) = (self.rules, &number.whole);
                 let written = |value: f64| rules.written(Place::Row(column), value);

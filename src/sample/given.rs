@@ -176,18 +176,18 @@ impl Chunk<'_> {
 }
 
 /// A gap that leads past the last given index, where ties may be all that the model knows: drawn until one does, else
-/// the usual one, or the smallest there is.
+/// the first usual one that does, or the smallest there is.
 pub(super) fn rising_gap(
     number: f64,
     decimals: Option<u32>,
-    usual: f64,
+    usual: [f64; 2],
     mut draw: impl FnMut() -> f64,
 ) -> f64 {
     let rises = |gap: &f64| next_index(number, *gap, decimals) > number;
     (0..MOST_DRAWS)
         .map(|_| draw())
         .find(rises)
-        .or_else(|| [usual, 1.0].into_iter().find(rises))
+        .or_else(|| usual.into_iter().find(rises))
         .unwrap_or_else(|| number.next_up() - number)
 }
 

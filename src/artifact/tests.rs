@@ -332,7 +332,7 @@ fn parts_that_contradict_each_other_or_cannot_be_are_refused() {
             }
         }),
         ("their columns are not those", |a| {
-            a.layout.rows.swap(1, 2);
+            a.layout.rows.swap(0, 1);
         }),
         ("there is no column 99", |a| {
             a.layout.rows[1].source = RowSourceV1::Column(99);

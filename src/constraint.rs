@@ -10,6 +10,7 @@ mod chain;
 mod error;
 mod fit;
 mod formula;
+mod given;
 mod json;
 mod order;
 mod replay;

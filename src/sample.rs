@@ -20,6 +20,7 @@ pub(crate) use sequences::{Decided, DecidedValue, SampledSequences};
 use walk::{RowBuffer, Walk};
 
 use crate::cancel::CancelToken;
+use crate::codec::calendar::IndexCodec;
 use crate::codec::number::NumberCodec;
 use crate::constraint::{self, Allowed, Cells, NumberSet, Place, Rules};
 use crate::encode::skip_score;
@@ -41,6 +42,8 @@ use tch::{Device, Kind, Tensor};
 
 /// Sequences in work at once in a chunk, candidates among them.
 const CHUNK: usize = 512;
+/// Draws of a number before those seen in training are gone through, from the smallest to the largest.
+const MOST_OPEN_DRAWS: usize = 64;
 /// Draws of a gap before the usual ones are tried.
 const MOST_GAP_DRAWS: usize = 64;
 
@@ -367,7 +370,9 @@ impl Chunk<'_> {
         for walk in walks.iter_mut() {
             walk.row_nats = 0.0;
             buffer.push(walk);
-            self.show_known(walk);
+            if let Some(given) = &self.request.given_rows {
+                walk.show_known(given);
+            }
         }
         let features = network.features(
             &buffer.inputs(networks.device)?,
@@ -437,18 +442,6 @@ impl Chunk<'_> {
 
     fn walks(&self) -> Result<Vec<Walk>, SampleError> {
         (0..self.sequences()).map(|row| self.walk(row)).collect()
-    }
-
-    /// Shows the rules what is known of a given row, so that what is drawn for its missing cells keeps them with it.
-    fn show_known(&self, walk: &mut Walk) {
-        let (Some(given), Some(row)) = (&self.request.given_rows, walk.given_row()) else {
-            return;
-        };
-        for column in 0..self.layout.rows.len() {
-            if let Some(cell) = given.known(column, row) {
-                walk.show(column, cell);
-            }
-        }
     }
 
     /// Whether a sequence for whose next row the rules leave nothing may end before it.
@@ -547,7 +540,9 @@ impl Chunk<'_> {
         } else {
             None
         };
-        let median_gap = self.layout.index.as_ref().map_or(0.0, |i| i.median_gap);
+        let index = self.layout.index.as_ref();
+        let median_gap = index.map_or(0.0, |index| index.median_gap);
+        let least_gap = index.map_or(1.0, IndexCodec::least_gap);
         // Gaps stay within what was seen whatever the user says, or time would run backwards.
         let within_range = is_gap || self.request.within_range;
         let request = self.request;
@@ -593,17 +588,26 @@ impl Chunk<'_> {
                 };
                 let draw = || {
                     if walk.is_at_last_given() {
-                        given::rising_gap(walk.number, decimals, median_gap, &mut draw)
+                        given::rising_gap(walk.number, decimals, [median_gap, least_gap], &mut draw)
                     } else {
                         draw()
                     }
                 };
-                gap_among(draw, is_allowed, &[number.whole.low, median_gap, 1.0])
+                gap_among(draw, is_allowed, &[number.whole.low, median_gap, least_gap])
             } else {
                 let (rules, codec) = (self.rules, &number.whole);
                 let written = |value: f64| rules.written(Place::Row(column), value);
                 let allowed = walk.allowed(rules, column);
-                let among = drawn_among(&mut draw, &allowed, told, codec, within_range, written);
+                let draw_among =
+                    || drawn_among(&mut draw, &allowed, told, codec, within_range, written);
+                let cells = walk.cells.as_ref().filter(|_| is_filled);
+                let is_open = |value: f64| {
+                    cells.is_none_or(|cells| {
+                        let (place, moment) = (Place::Row(column), walk.moment());
+                        rules.leaves_inputs_free(place, value, cells, moment)
+                    })
+                };
+                let among = open_draw(draw_among, is_open, &allowed, codec);
                 if among.is_none() && walk.given_row().is_some() {
                     walk.stop(Place::Row(column));
                     let anything = &Allowed::Anything;
@@ -775,7 +779,7 @@ fn drawn_among(
 ) -> Option<f64> {
     match (allowed, told) {
         (Allowed::Exactly(value), _) => Some(*value),
-        (Allowed::Anything | Allowed::Classes(_), None) => Some(draw()),
+        (Allowed::Anything | Allowed::Classes(_), None) => Some(written(draw())),
         (Allowed::Numbers(set), None) => {
             let snap = |value: f64| written(codec.restore(value, false));
             set.draw(|| written(draw()), snap, codec.resolution())
@@ -793,6 +797,28 @@ fn drawn_among(
             set.draw(value, snap, reference.resolution())
         }
     }
+}
+
+/// A drawn value that leaves the inputs drawn after it a value; of those seen in training, where no draw does.
+fn open_draw(
+    mut draw: impl FnMut() -> Option<f64>,
+    is_open: impl Fn(f64) -> bool,
+    allowed: &Allowed,
+    codec: &NumberCodec,
+) -> Option<f64> {
+    let first = draw()?;
+    if is_open(first) {
+        return Some(first);
+    }
+    let shares = (0..=MOST_OPEN_DRAWS).map(|at| at as f64 / MOST_OPEN_DRAWS as f64);
+    let seen =
+        shares.map(|share| codec.restore(codec.low + share * (codec.high - codec.low), true));
+    let seen = seen.filter(|&value| allowed.contains(constraint::Cell::number(value)));
+    let drawn = (0..MOST_OPEN_DRAWS).map_while(|_| draw());
+    drawn
+        .chain(seen)
+        .find(|&value| is_open(value))
+        .or(Some(first))
 }
 
 /// A gap that the rules allow: drawn until one is, else the first allowed of the usual ones.

@@ -20,6 +20,8 @@ pub(crate) struct TimeUnit {
     pub(crate) seconds_per_raw_unit: f64,
     pub(crate) base: i128,
     pub(crate) step: i128,
+    /// The least number of steps between two moments that the column writes differently.
+    pub(crate) least_gap: f64,
 }
 
 #[allow(
@@ -241,6 +243,14 @@ impl IndexCodec {
         cycles
     }
 
+    /// The least gap after which the index is written differently, where no other is known.
+    pub(crate) fn least_gap(&self) -> f64 {
+        match (&self.months, self.unit) {
+            (None, Some(unit)) => unit.least_gap,
+            _ => 1.0,
+        }
+    }
+
     /// The index number of a raw value: the value itself, or its month.
     pub(crate) fn number(&self, value: f64) -> f64 {
         match (&self.months, self.unit) {
@@ -403,6 +413,7 @@ mod tests {
         seconds_per_raw_unit: DAY_SECONDS,
         base: 0,
         step: 1,
+        least_gap: 1.0,
     };
 
     fn day(text: &str) -> f64 {
@@ -431,6 +442,7 @@ mod tests {
             seconds_per_raw_unit: 1.0,
             base: 0,
             step: 1,
+            least_gap: 1.0,
         };
         let values: Vec<f64> = (0..100).map(|i| f64::from(i) * 3600.0).collect();
         let codec = fit(&values, &[0, 100], Some(hourly));
@@ -462,11 +474,13 @@ mod tests {
             seconds_per_raw_unit: 1.0,
             base: 0,
             step: 1,
+            least_gap: 1.0,
         };
         let moved = TimeUnit {
             seconds_per_raw_unit: 1.0,
             base: 1_000_000,
             step: 1,
+            least_gap: 1.0,
         };
         let values: Vec<f64> = (0..100)
             .map(|i| 1_000_000.0 + f64::from(i) * 3600.0)
@@ -487,6 +501,7 @@ mod tests {
             seconds_per_raw_unit: 1e-9,
             base: 86_400_000_000_000 * 10_957,
             step: 86_400_000_000_000,
+            least_gap: 1.0,
         };
         let values: Vec<f64> = (0..100).map(f64::from).collect();
         let codec = fit(&values, &[0, 100], Some(nanoseconds));

@@ -47,7 +47,7 @@ impl Allowed {
     }
 
     /// Whether a known cell is among them.
-    pub(super) fn contains(&self, cell: Cell) -> bool {
+    pub(crate) fn contains(&self, cell: Cell) -> bool {
         match (self, cell) {
             (Allowed::Anything, _) | (_, Cell::Unknown) => true,
             (Allowed::Classes(classes), Cell::Class(class)) => {
@@ -71,7 +71,7 @@ pub(crate) struct NumberSet {
     high: f64,
     is_high_open: bool,
     any_of: Option<Vec<f64>>,
-    without: Option<f64>,
+    without: Vec<f64>,
     multiples: Option<Multiples>,
     /// Whether the column holds f32, which has fewer numbers.
     is_single: bool,
@@ -105,9 +105,18 @@ impl NumberSet {
             high: f64::INFINITY,
             is_high_open: false,
             any_of: None,
-            without: None,
+            without: Vec::new(),
             multiples: None,
             is_single: false,
+        }
+    }
+
+    /// No number; a missing one alone.
+    pub(crate) fn none() -> NumberSet {
+        NumberSet {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            ..NumberSet::all()
         }
     }
 
@@ -146,7 +155,7 @@ impl NumberSet {
     }
 
     pub(super) fn without(&mut self, value: f64) {
-        self.without = Some(value);
+        self.without.push(value);
     }
 
     pub(super) fn multiples(&mut self, multiples: Multiples) {
@@ -170,7 +179,7 @@ impl NumberSet {
         };
         is_above
             && is_below
-            && self.without != Some(value)
+            && !self.without.contains(&value)
             && self
                 .any_of
                 .as_ref()

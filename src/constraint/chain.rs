@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// Steps back from the end that are looked at; beyond, the sets are taken to stay as they are.
 const MOST_STEPS: usize = 1_000;
+/// Steps back from a known class of a row that is given.
+const MOST_STEPS_TO_KNOWN: usize = 64;
 /// Cells of all sets together.
 const MOST_CELLS: usize = 10_000_000;
 
@@ -145,6 +147,18 @@ impl Chain {
             && moment
                 .rows_after
                 .is_none_or(|rows| self.reaches(class, rows))
+    }
+
+    /// The classes from which so many rows lead to a class; none where that is too far to tell.
+    pub(super) fn leading_to(&self, class: u32, rows: usize) -> Option<Vec<bool>> {
+        if rows > MOST_STEPS_TO_KNOWN {
+            return None;
+        }
+        let mut set: Vec<bool> = (0..self.classes).map(|at| at == class as usize).collect();
+        for _ in 0..rows {
+            set = self.before(&set);
+        }
+        Some(set)
     }
 
     /// Whether data keeps one of the column's constraints in a row.

@@ -4,7 +4,7 @@ use super::allowed::Multiples;
 use super::chain::Chain;
 use super::formula::Formula;
 use super::order::{Node, Order};
-use super::rules::{Kind, OneHotCells, Rule, Site};
+use super::rules::{Input, Kind, OneHotCells, Rule, Site};
 use super::{
     Cell, Combinations, Constraint, ConstraintError, ConstraintValue, Learned, Place, Relation,
     Rules, Transitions,
@@ -380,6 +380,13 @@ impl Compiler<'_> {
                     (Node::Before(place), Node::Now(place))
                 };
                 self.order.at_most(low, high, *strict, statement);
+                // Of given rows with missing cells, what is known further on.
+                let (low, high) = if *falling {
+                    (Node::After(place), Node::Now(place))
+                } else {
+                    (Node::Now(place), Node::After(place))
+                };
+                self.order.at_most(low, high, *strict, statement);
             }
             (Constraint::NoRepeats { column }, _) => {
                 self.add_between_rows(statement, column, Chain::never_repeat, || {
@@ -400,7 +407,7 @@ impl Compiler<'_> {
                 Constraint::RunningTotal { total, amount },
                 Learned::RunningTotal { begins_with_amount },
             ) => {
-                let (place, _) = self.plain_number(constraint, total)?;
+                let (place, total_measure) = self.plain_number(constraint, total)?;
                 let (amount_place, from) = self.plain_number(constraint, amount)?;
                 self.check_varies(constraint, place, total)?;
                 self.check_varies(constraint, amount_place, amount)?;
@@ -411,6 +418,16 @@ impl Compiler<'_> {
                     begins_with_amount: *begins_with_amount,
                 };
                 self.push(statement, place, kind);
+                let codec = self.column(amount_place);
+                let codec = codec.and_then(|column| self.layout.number_codec(column));
+                let kind = Kind::Amount {
+                    is_ever_negative: codec
+                        .is_some_and(|codec| from.convert(codec.low, Measure::PLAIN) < 0.0),
+                    total: place,
+                    from: total_measure,
+                    begins_with_amount: *begins_with_amount,
+                };
+                self.push_inverse(statement, amount_place, kind);
             }
             (Constraint::FirstRow { column, values }, _) => {
                 self.add_end(statement, column, values, Chain::begin_as, Kind::FirstRow)?;
@@ -531,6 +548,16 @@ impl Compiler<'_> {
         );
     }
 
+    /// A rule that helps another to be kept, and says nothing new of data.
+    fn push_inverse(&mut self, statement: usize, place: Place, kind: Kind) {
+        let rule = Rule {
+            statement,
+            is_direct: false,
+            kind,
+        };
+        self.push_rule(place, rule);
+    }
+
     fn push_rule(&mut self, place: Place, rule: Rule) {
         if let Some(site) = self.site(place) {
             site.rules.push(rule);
@@ -559,6 +586,13 @@ impl Compiler<'_> {
         let schema = self.schema.columns.get(column)?;
         let measure = schema.measure();
         let is_single = schema.storage == Storage::Float32;
+        let whole = match &schema.storage {
+            Storage::Integer(integer) => {
+                let (low, high) = integer.range();
+                Some((low as f64, high as f64))
+            }
+            _ => None,
+        };
         let site = match place {
             Place::Context(at) => self.context.get_mut(at)?,
             Place::Row(at) => self.rows.get_mut(at)?,
@@ -570,6 +604,7 @@ impl Compiler<'_> {
             grid,
             is_rounded,
             is_single,
+            whole,
             rules: Vec::new(),
         }))
     }
@@ -746,7 +781,16 @@ impl Compiler<'_> {
             self.site(input_place);
             inputs.push((input_place, measure));
         }
-        let formula = Arc::new(formula);
+        let (formula, inputs) = (Arc::new(formula), Arc::new(inputs));
+        for (own, (input, _)) in inputs.iter().enumerate() {
+            let kind = Kind::Input(Input {
+                formula: Arc::clone(&formula),
+                inputs: Arc::clone(&inputs),
+                own,
+                result: place,
+            });
+            self.push_inverse(statement, *input, kind);
+        }
         self.push(statement, place, Kind::Formula { formula, inputs });
         Ok(())
     }
@@ -873,7 +917,9 @@ impl Compiler<'_> {
         let order = self.order.clone();
         let measure_of = |node: Node| match node {
             Node::Constant { measure, .. } => measure,
-            Node::Now(place) | Node::Before(place) => self.measure(place).unwrap_or(Measure::PLAIN),
+            Node::Now(place) | Node::Before(place) | Node::After(place) => {
+                self.measure(place).unwrap_or(Measure::PLAIN)
+            }
         };
         let mut rules = Vec::new();
         for link in &order.links {
@@ -939,7 +985,11 @@ impl Compiler<'_> {
             .rows
             .iter()
             .position(|row| row.source == RowSource::Gap);
-        let is_upper = |rule: &&Rule| matches!(&rule.kind, Kind::Bound { is_low: false, .. });
+        let is_upper = |rule: &&Rule| match &rule.kind {
+            // Where rows are given, none is new.
+            Kind::Bound { other, is_low, .. } => !is_low && !matches!(other, Node::After(_)),
+            _ => false,
+        };
         let bound = index
             .and_then(|at| self.rows[at].as_ref())
             .and_then(|site| site.rules.iter().find(is_upper));

@@ -6,6 +6,11 @@ use exmex::{Express, FlatEx};
 /// Characters of a formula; the parser's own depth is bounded by them.
 const MOST_CHARACTERS: usize = 1_000;
 
+/// Pairs of numbers from which an input is looked for.
+const STARTS: [[f64; 2]; 4] = [[1.0, 2.0], [100.0, 101.0], [-1.0, -2.0], [0.01, 0.02]];
+/// Steps in which it must be found; a formula that is linear in it takes one.
+const MOST_STEPS: usize = 60;
+
 /// A formula with its inputs.
 #[derive(Debug, Clone)]
 pub(super) struct Formula {
@@ -35,6 +40,34 @@ impl Formula {
         let value = self.expression.eval(inputs).unwrap_or(f64::NAN);
         if value.is_finite() { value } else { f64::NAN }
     }
+
+    /// The number of one input with which the others give a result, looked for by the secant method; none where it is
+    /// not found.
+    pub(super) fn solved(&self, input: usize, inputs: &[f64], result: f64) -> Option<f64> {
+        let mut numbers = inputs.to_vec();
+        let mut missed_by = |number: f64| {
+            *numbers.get_mut(input)? = number;
+            let value = self.value(&numbers);
+            (!value.is_nan()).then_some(value - result)
+        };
+        let mut from = |start: [f64; 2]| {
+            let [mut before, mut here] = start;
+            let (mut missed_before, mut missed) = (missed_by(before)?, missed_by(here)?);
+            for _ in 0..MOST_STEPS {
+                if missed.abs() <= 4.0 * f64::EPSILON * result.abs() {
+                    return Some(here);
+                }
+                let next = here - missed * (here - before) / (missed - missed_before);
+                if !next.is_finite() {
+                    break;
+                }
+                (before, missed_before) = (here, missed);
+                (here, missed) = (next, missed_by(next)?);
+            }
+            (missed.abs() <= 1e-9 * result.abs()).then_some(here)
+        };
+        STARTS.into_iter().find_map(&mut from)
+    }
 }
 
 #[cfg(test)]
@@ -55,6 +88,22 @@ mod tests {
         let formula = Formula::parse("1 / x").expect("parses");
         assert!(formula.value(&[0.0]).is_nan());
         assert!(formula.value(&[f64::NAN]).is_nan());
+    }
+
+    #[test]
+    fn an_input_is_found_that_gives_the_result() {
+        let solved = |text: &str, inputs: [f64; 2], result: f64| {
+            let formula = Formula::parse(text).expect("parses");
+            formula.solved(0, &inputs, result)
+        };
+        assert_eq!(solved("a + b", [0.0, 7.0], 10.0), Some(3.0));
+        assert_eq!(solved("b - a", [0.0, 7.0], 7.0), Some(0.0));
+        assert_eq!(solved("a * b", [0.0, 0.5], 1e9), Some(2e9));
+        assert_eq!(solved("b / a", [0.0, 8.0], 0.25), Some(32.0));
+        let root = solved("a^2 + b", [0.0, 1.0], 17.0).expect("4");
+        assert!((root - 4.0).abs() < 1e-9, "{root}");
+        assert_eq!(solved("a^2 + b", [0.0, 1.0], -17.0), None);
+        assert_eq!(solved("a * b", [0.0, 0.0], 3.0), None);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(super) enum Node {
     Now(Place),
     /// The last value of a row before this one that was not missing.
     Before(Place),
+    /// The next known value of a given row after this one.
+    After(Place),
 }
 
 /// That one node is at most another, or below it.

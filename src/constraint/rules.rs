@@ -25,6 +25,8 @@ pub(crate) struct Cells {
     previous: Vec<Cell>,
     /// Each column's last value that was not missing, of the rows before this one.
     observed: Vec<Cell>,
+    /// Each column's next known value that is not missing, of given rows after this one, and how many rows on it is.
+    after: Vec<Option<(Cell, usize)>>,
 }
 
 impl Cells {
@@ -35,6 +37,7 @@ impl Cells {
             now: rows.clone(),
             previous: rows.clone(),
             observed: rows,
+            after: vec![None; layout.rows.len()],
         }
     }
 
@@ -63,6 +66,20 @@ impl Cells {
         }
     }
 
+    /// Tells of a row column what is known of given rows after the one at hand.
+    pub(crate) fn set_after(&mut self, column: usize, after: Option<(Cell, usize)>) {
+        if let Some(known) = self.after.get_mut(column) {
+            *known = after;
+        }
+    }
+
+    fn after(&self, place: Place) -> Option<(Cell, usize)> {
+        match place {
+            Place::Row(at) => *self.after.get(at)?,
+            Place::Context(_) => None,
+        }
+    }
+
     fn observed(&self, place: Place) -> Cell {
         match place {
             Place::Row(at) => self.observed.get(at).copied().unwrap_or(Cell::Unknown),
@@ -79,6 +96,7 @@ impl Cells {
         }
         std::mem::swap(&mut self.previous, &mut self.now);
         self.now.fill(Cell::Unknown);
+        self.after.fill(None);
     }
 }
 
@@ -142,18 +160,44 @@ pub(super) enum Kind {
     },
     Formula {
         formula: Arc<Formula>,
-        inputs: Vec<(Place, Measure)>,
+        inputs: Arc<Vec<(Place, Measure)>>,
     },
     RunningTotal {
         amount: Place,
         from: Measure,
         begins_with_amount: bool,
     },
+    /// An input of a formula, which follows where the result and all other inputs are known.
+    Input(Input),
+    /// What a running total adds up, which follows where the total is known.
+    Amount {
+        total: Place,
+        from: Measure,
+        begins_with_amount: bool,
+        /// Whether training saw an amount below 0, so that totals may fall.
+        is_ever_negative: bool,
+    },
     DiffersFromBefore,
     EqualsBefore,
     FirstRow(Vec<f64>),
     LastRow(Vec<f64>),
     Chain(usize),
+}
+
+/// One input of a formula.
+#[derive(Debug, Clone)]
+pub(super) struct Input {
+    pub(super) formula: Arc<Formula>,
+    pub(super) inputs: Arc<Vec<(Place, Measure)>>,
+    pub(super) own: usize,
+    pub(super) result: Place,
+}
+
+impl Kind {
+    /// Whether the value follows from a result that is known before it.
+    pub(super) fn is_inverse(&self) -> bool {
+        matches!(self, Kind::Input(_) | Kind::Amount { .. })
+    }
 }
 
 /// What stands for 0 and for 1 in a column of a one-hot code; none where it was never seen.
@@ -176,6 +220,8 @@ pub(super) struct Site {
     pub(super) is_rounded: bool,
     /// Whether the column holds f32, which rounds.
     pub(super) is_single: bool,
+    /// Smallest and largest number that the column can hold, where it holds whole ones alone.
+    pub(super) whole: Option<(f64, f64)>,
     pub(super) rules: Vec<Rule>,
 }
 
@@ -187,7 +233,15 @@ impl Site {
         half + 1e-9 * value.abs() // some 4 million units in the last place, for totals over long sequences
     }
 
-    fn on_grid(&self, value: f64) -> f64 {
+    /// Whether the column can hold a number of its own.
+    fn holds(&self, value: f64) -> bool {
+        self.whole.is_none_or(|(low, high)| {
+            let plain = self.measure.convert(value, Measure::PLAIN);
+            plain.fract() == 0.0 && (low..=high).contains(&plain)
+        })
+    }
+
+    pub(super) fn on_grid(&self, value: f64) -> f64 {
         match &self.grid {
             Some(grid) if self.is_rounded => grid.round_decimals(value),
             _ => value,
@@ -217,10 +271,44 @@ impl PartialEq for Rules {
 }
 
 /// Restrictions while rules are gathered.
-struct Draft {
+pub(super) struct Draft {
     numbers: NumberSet,
     classes: Vec<bool>,
     exactly: Option<f64>,
+    /// What follows from a known result, where no other rule forbids it.
+    solved: Option<f64>,
+    /// Whether a total known further on bounds an amount.
+    is_bounded_amount: bool,
+}
+
+impl Draft {
+    pub(super) fn new(site: &Site) -> Draft {
+        let mut numbers = NumberSet::all();
+        if site.is_single {
+            numbers.of_single();
+        }
+        Draft {
+            numbers,
+            classes: vec![true; site.classes.unwrap_or(0)],
+            exactly: None,
+            solved: None,
+            is_bounded_amount: false,
+        }
+    }
+
+    pub(super) fn allowed(self, site: &Site, is_bound: bool) -> Allowed {
+        let is_bound = is_bound || self.is_bounded_amount;
+        match (self.exactly, self.solved, site.classes) {
+            (Some(value), _, None) => Allowed::Exactly(value),
+            (None, Some(value), None) if self.numbers.contains(value) && site.holds(value) => {
+                Allowed::Exactly(value)
+            }
+            (None, Some(_), None) => Allowed::Numbers(NumberSet::none()),
+            (_, _, Some(_)) if is_bound => Allowed::Classes(self.classes),
+            (None, None, None) if is_bound => Allowed::Numbers(self.numbers),
+            _ => Allowed::Anything,
+        }
+    }
 }
 
 impl Rules {
@@ -228,7 +316,15 @@ impl Rules {
     pub(crate) fn written(&self, place: Place, number: f64) -> f64 {
         match self.site(place) {
             Some(site) if site.is_single => single(number),
-            _ => number,
+            Some(site) => match site.whole {
+                Some((low, high)) => {
+                    let plain = site.measure.convert(number, Measure::PLAIN);
+                    let plain = plain.round().clamp(low, high);
+                    Measure::PLAIN.convert(plain, site.measure)
+                }
+                None => number,
+            },
+            None => number,
         }
     }
 
@@ -241,9 +337,14 @@ impl Rules {
         };
         let cell = cells.get(place);
         cells.set(place, Cell::Unknown);
-        let allowed = self.allowed(place, cells, moment);
+        let site = self.site(place);
+        // The result is looked at in its own place, with its own decimals.
+        let allowed = site.map_or(Allowed::Anything, |site| {
+            let rules = site.rules.iter().filter(|rule| !rule.kind.is_inverse());
+            self.allowed_by(rules, site, place, cells, moment)
+        });
         cells.set(place, cell);
-        match (self.site(place), allowed, cell) {
+        match (site, allowed, cell) {
             (Some(site), Allowed::Exactly(wanted), Cell::Number(value)) => {
                 (wanted - value).abs() <= site.tolerance(wanted.abs().max(value.abs()))
             }
@@ -329,28 +430,16 @@ impl Rules {
         cells: &Cells,
         moment: Moment,
     ) -> Allowed {
-        let mut draft = Draft {
-            numbers: NumberSet::all(),
-            classes: vec![true; site.classes.unwrap_or(0)],
-            exactly: None,
-        };
-        if site.is_single {
-            draft.numbers.of_single();
-        }
+        let mut draft = Draft::new(site);
         let mut is_bound = false;
         for rule in rules {
-            is_bound = true;
+            is_bound |= !rule.kind.is_inverse();
             self.restrict(&rule.kind, site, place, cells, moment, &mut draft);
         }
-        match (is_bound, draft.exactly, site.classes) {
-            (false, _, _) => Allowed::Anything,
-            (true, Some(value), None) => Allowed::Exactly(value),
-            (true, _, Some(_)) => Allowed::Classes(draft.classes),
-            (true, None, None) => Allowed::Numbers(draft.numbers),
-        }
+        draft.allowed(site, is_bound)
     }
 
-    fn restrict(
+    pub(super) fn restrict(
         &self,
         kind: &Kind,
         site: &Site,
@@ -370,6 +459,9 @@ impl Rules {
                     Node::Constant { number, .. } => Cell::Number(*number),
                     Node::Now(place) => cells.get(*place),
                     Node::Before(place) => cells.observed(*place),
+                    Node::After(place) => {
+                        cells.after(*place).map_or(Cell::Unknown, |(cell, _)| cell)
+                    }
                 };
                 let Cell::Number(number) = number else {
                     return;
@@ -422,7 +514,7 @@ impl Rules {
             }
             Kind::Formula { formula, inputs } => {
                 let mut numbers = Vec::with_capacity(inputs.len());
-                for (place, measure) in inputs {
+                for (place, measure) in inputs.iter() {
                     match cells.get(*place) {
                         Cell::Number(number) => {
                             numbers.push(measure.convert(number, Measure::PLAIN));
@@ -457,15 +549,51 @@ impl Rules {
                 let total = Measure::PLAIN.convert(before + amount, site.measure);
                 draft.exactly = Some(site.on_grid(total));
             }
+            Kind::Input(input) => {
+                if let Some(solved) = self.solved(input, site, cells) {
+                    draft.solved = Some(solved);
+                }
+            }
+            Kind::Amount {
+                total: total_place,
+                from,
+                begins_with_amount,
+                is_ever_negative,
+            } => {
+                let before = match cells.observed(*total_place) {
+                    Cell::Number(number) => from.convert(number, Measure::PLAIN),
+                    _ if *begins_with_amount => 0.0,
+                    _ => return,
+                };
+                let up_to = |total: f64| {
+                    let amount = from.convert(total, Measure::PLAIN) - before;
+                    site.on_grid(Measure::PLAIN.convert(amount, site.measure))
+                };
+                match (cells.get(*total_place), cells.after(*total_place)) {
+                    (Cell::Number(total), _) => draft.solved = Some(up_to(total)),
+                    (Cell::Unknown, Some((Cell::Number(total), _))) if !is_ever_negative => {
+                        draft.numbers.at_most(up_to(total), false);
+                        draft.is_bounded_amount = true;
+                    }
+                    _ => {}
+                }
+            }
             Kind::DiffersFromBefore => {
                 if let Cell::Number(number) = cells.previous(place) {
+                    draft.numbers.without(number);
+                }
+                if let Some((Cell::Number(number), 1)) = cells.after(place) {
                     draft.numbers.without(number);
                 }
             }
             Kind::EqualsBefore => match cells.previous(place) {
                 Cell::Number(number) => draft.exactly = Some(number),
                 Cell::Missing => draft.exactly = Some(f64::NAN),
-                Cell::Unknown | Cell::Class(_) => {}
+                Cell::Unknown | Cell::Class(_) => {
+                    if let Some((Cell::Number(number), _)) = cells.after(place) {
+                        draft.exactly = Some(number);
+                    }
+                }
             },
             Kind::FirstRow(values) if moment.row == 0 => draft.numbers.one_of(values),
             Kind::LastRow(values) if moment.rows_after == Some(0) => draft.numbers.one_of(values),
@@ -479,6 +607,11 @@ impl Rules {
                 keep(&mut draft.classes, |class| {
                     chain.allows(before, class, moment)
                 });
+                if let Some((Cell::Class(next), rows)) = cells.after(place)
+                    && let Some(leading) = chain.leading_to(next, rows)
+                {
+                    keep(&mut draft.classes, |class| leading[class]);
+                }
             }
         }
     }

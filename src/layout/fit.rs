@@ -64,6 +64,7 @@ impl Layout {
                     seconds_per_raw_unit,
                     base: schema.columns[column].base,
                     step: schema.columns[column].step,
+                    least_gap: schema.columns[column].least_gap(),
                 });
             IndexCodec::fit(
                 numbers(&table.columns[column]),
@@ -94,7 +95,12 @@ impl Layout {
             context.extend(fit_start(codec, values, table, protection));
             rows.push(RowColumn {
                 source: RowSource::Gap,
-                kind: RowKind::Number(Box::new(fit_gap(values, table, protection))),
+                kind: RowKind::Number(Box::new(fit_gap(
+                    values,
+                    table,
+                    codec.least_gap(),
+                    protection,
+                ))),
                 reference: None,
             });
         }
@@ -280,7 +286,12 @@ fn fit_start(
     columns
 }
 
-fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> NumberColumn {
+fn fit_gap(
+    values: &[f64],
+    table: &SequenceTable,
+    least_gap: f64,
+    protection: Protection,
+) -> NumberColumn {
     let mut gaps = Vec::with_capacity(values.len());
     let mut sequence = Vec::with_capacity(values.len());
     let mut owners = Vec::with_capacity(values.len());
@@ -295,7 +306,7 @@ fn fit_gap(values: &[f64], table: &SequenceTable, protection: Protection) -> Num
     let mut protection = protection;
     if gaps.iter().all(|gap| gap.is_nan()) {
         // Every sequence that may be told of has one row; one that is asked to be longer goes on by one unit a row.
-        (gaps, sequence, owners) = (vec![1.0], vec![0], vec![0]);
+        (gaps, sequence, owners) = (vec![least_gap], vec![0], vec![0]);
         protection = Protection::OFF;
     }
     let repeats = gaps

@@ -1,7 +1,7 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
 use super::sequences::{Decided, DecidedValue};
-use super::{Chunk, Goal, SampleError, small};
+use super::{Chunk, Goal, SampleError, open_draw, small};
 use crate::codec::number::NumberCodec;
 use crate::constraint::{Allowed, Moment, Place};
 use crate::history::context_features;
@@ -126,7 +126,14 @@ impl Chunk<'_> {
     /// The values that the rules leave a context column.
     fn allowed_context(&self, place: Option<Place>, row: usize) -> Allowed {
         match (self.cells.get(row), place) {
-            (Some(cells), Some(place)) => self.rules.allowed(place, cells, BEGINNING),
+            (Some(cells), Some(place)) => match (&self.request.given_rows, place) {
+                (Some(given), Place::Context(_)) if !self.given_rows(row).is_empty() => {
+                    let rows = self.given_rows(row);
+                    let beside = rows.map(|at| given.beside(at, cells, self.layout));
+                    self.rules.allowed_beside(place, beside, BEGINNING)
+                }
+                _ => self.rules.allowed(place, cells, BEGINNING),
+            },
             _ => Allowed::Anything,
         }
     }
@@ -229,16 +236,23 @@ impl Chunk<'_> {
             codec.restore(value, within_range)
         };
         let written = |value: f64| self.rules.written(place, value);
-        match allowed {
-            Allowed::Anything | Allowed::Classes(_) => Ok(DecidedValue::Number(draw())),
-            Allowed::Exactly(value) => Ok(DecidedValue::Number(value)),
+        let draw_among = || match &allowed {
+            Allowed::Anything | Allowed::Classes(_) => Some(written(draw())),
+            Allowed::Exactly(value) => Some(*value),
             Allowed::Numbers(set) => {
                 let snap = |value: f64| written(codec.restore(value, false));
                 set.draw(|| written(draw()), snap, codec.resolution())
-                    .map(DecidedValue::Number)
-                    .ok_or_else(|| self.stuck(place, row))
             }
-        }
+        };
+        let is_open = |value: f64| {
+            self.cells.get(row).is_none_or(|cells| {
+                let rules = self.rules;
+                rules.leaves_inputs_free(place, value, cells, BEGINNING)
+            })
+        };
+        open_draw(draw_among, is_open, &allowed, codec)
+            .map(DecidedValue::Number)
+            .ok_or_else(|| self.stuck(place, row))
     }
 
     /// A start, from which the index has a value that the rules allow.

@@ -132,6 +132,10 @@ impl Chunk<'_> {
                         history.events.push(Event::Thinned(parents));
                     }
                     None => {
+                        // Of a row that none can fill by the rules, nothing speaks for one of them.
+                        if own.iter().all(|walk| walk.nats == f64::NEG_INFINITY) {
+                            own.iter_mut().for_each(|walk| walk.nats = 0.0);
+                        }
                         kept.extend((first..first + candidates).map(long));
                         going.extend(own);
                     }

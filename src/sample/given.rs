@@ -4,7 +4,7 @@
 use super::Chunk;
 use super::sequences::{Decided, DecidedValue};
 use super::walk::{RowBuffer, Walk};
-use crate::constraint::Rules;
+use crate::constraint::{Cell, Cells, Place, Rules};
 use crate::layout::{Layout, Reference, RowKind, RowSource, next_index};
 use crate::model::dropout::Mode;
 use crate::model::sequence::LstmState;
@@ -51,6 +51,47 @@ impl GivenRows {
             true => None,
             false => self.rows.get(column)?.get(row),
         }
+    }
+
+    /// A value, as rules see it; the gap stands for itself.
+    pub(crate) fn cell(&self, column: usize, row: usize) -> Cell {
+        self.known(column, row).map_or(Cell::Unknown, Cell::from)
+    }
+
+    /// Whether any value of a column is to be drawn.
+    pub(super) fn has_unknown(&self, column: usize) -> bool {
+        self.unknown
+            .get(column)
+            .is_some_and(|rows| !rows.is_empty())
+    }
+
+    /// Takes in a number that follows from others, so that it is not drawn.
+    pub(crate) fn know(&mut self, column: usize, row: usize, number: f64) {
+        if let Some(Decided::Numbers(numbers)) = self.rows.get_mut(column)
+            && let Some(known) = numbers.get_mut(row)
+        {
+            *known = number;
+            if let Some(unknown) = self
+                .unknown
+                .get_mut(column)
+                .and_then(|rows| rows.get_mut(row))
+            {
+                *unknown = false;
+            }
+        }
+    }
+
+    /// What rules see of a row beside a context.
+    pub(super) fn beside(&self, row: usize, context: &Cells, layout: &Layout) -> Cells {
+        let mut cells = context.clone();
+        for (column, source) in layout.rows.iter().map(|column| column.source).enumerate() {
+            let cell = match (source, &layout.index, self.index.get(row)) {
+                (RowSource::Gap, Some(index), Some(&number)) => Cell::Number(index.value(number)),
+                _ => self.cell(column, row),
+            };
+            cells.set(Place::Row(column), cell);
+        }
+        cells
     }
 
     fn is_unknown(&self, column: usize, row: usize) -> bool {
@@ -176,18 +217,18 @@ impl Chunk<'_> {
 }
 
 /// A gap that leads past the last given index, where ties may be all that the model knows: drawn until one does, else
-/// the usual one, or the smallest there is.
+/// the first usual one that does, or the smallest there is.
 pub(super) fn rising_gap(
     number: f64,
     decimals: Option<u32>,
-    usual: f64,
+    usual: [f64; 2],
     mut draw: impl FnMut() -> f64,
 ) -> f64 {
     let rises = |gap: &f64| next_index(number, *gap, decimals) > number;
     (0..MOST_DRAWS)
         .map(|_| draw())
         .find(rises)
-        .or_else(|| [usual, 1.0].into_iter().find(rises))
+        .or_else(|| usual.into_iter().find(rises))
         .unwrap_or_else(|| number.next_up() - number)
 }
 

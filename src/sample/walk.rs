@@ -1,8 +1,8 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
 use super::sequences::{Decided, DecidedValue};
-use super::{Chunk, Goal, Request, SampleError, single};
-use crate::constraint::{Allowed, Cells, Moment, Place, Rules};
+use super::{Chunk, GivenRows, Goal, Request, SampleError, single};
+use crate::constraint::{Allowed, Cell, Cells, Moment, Place, Rules};
 use crate::history::{History, position_features};
 use crate::layout::{
     ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
@@ -47,6 +47,8 @@ pub(super) struct Walk {
     pub(super) filled: Vec<(usize, usize, DecidedValue)>,
     /// What rules see of it; none without rules.
     pub(super) cells: Option<Cells>,
+    /// By column of the rows, where it was last found to be known after the row at hand.
+    pub(super) ahead: Vec<usize>,
     /// The column for which the rules left no value in the row at hand.
     pub(super) stuck: Option<Place>,
 }
@@ -121,9 +123,34 @@ impl Walk {
     }
 
     /// Shows the rules a value of the next row.
-    pub(super) fn show(&mut self, column: usize, cell: impl Into<crate::constraint::Cell>) {
+    pub(super) fn show(&mut self, column: usize, cell: impl Into<Cell>) {
         if let Some(cells) = &mut self.cells {
             cells.set(Place::Row(column), cell.into());
+        }
+    }
+
+    /// Shows the rules what is known of the next row, if it is given, and of those after it, so that what is drawn for
+    /// its missing cells keeps them with both.
+    pub(super) fn show_known(&mut self, given: &GivenRows) {
+        let Some(row) = self.given_row() else {
+            return;
+        };
+        for column in 0..self.ahead.len() {
+            if let Some(cell) = given.known(column, row) {
+                self.show(column, cell);
+            }
+            let is_known = |&row: &usize| {
+                let cell = given.cell(column, row);
+                !matches!(cell, Cell::Unknown | Cell::Missing)
+            };
+            if given.has_unknown(column)
+                && let Some(cells) = &mut self.cells
+            {
+                let ahead = &mut self.ahead[column];
+                let next = ((*ahead).max(row + 1)..self.given.end).find(is_known);
+                *ahead = next.unwrap_or(self.given.end);
+                cells.set_after(column, next.map(|at| (given.cell(column, at), at - row)));
+            }
         }
     }
 
@@ -282,6 +309,7 @@ impl Chunk<'_> {
             row_nats: 0.0,
             filled: Vec::new(),
             cells: self.cells.get(row).cloned(),
+            ahead: vec![0; self.layout.rows.len()],
             stuck: None,
         })
     }

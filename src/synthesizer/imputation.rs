@@ -8,7 +8,7 @@ use crate::decode::decoded;
 use crate::error::{Error, Result};
 use crate::layout::{CategoryCodec, ContextSource, RowSource};
 use crate::params::{OptionError, checked_threads};
-use crate::sample::{Decided, FilledSequences, Goal, Request, fill_chunk};
+use crate::sample::{Decided, FilledSequences, GivenRows, Goal, Request, fill_chunk};
 use crate::sampling::{ImputeOptions, Lengths};
 use crate::table::{Fill, Role, SequenceTable};
 use polars::prelude::DataFrame;
@@ -55,7 +55,8 @@ impl ParSynthesizer {
     /// of its own row that stand before it in the fitted table. What stands after it counts too: 16 ways to fill a
     /// sequence are followed side by side, and those that make known cells further on unlikely give way to those that
     /// make them likely ([`ImputeOptions::candidates`]). What far later rows say of early cells is thereby told only as
-    /// well as 16 tries can. Constraints hold in drawn cells, as far as the known ones leave them a value.
+    /// well as 16 tries can. Constraints hold in drawn cells, as far as the known ones leave them a value: an input that
+    /// alone is missing follows from the result of its formula.
     ///
     /// ```
     /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
@@ -110,7 +111,8 @@ impl ParSynthesizer {
             missing,
             is_wanted,
         };
-        let given_rows = self.given_rows(&gaps.table, Goal::Fill, &gaps.unknown)?;
+        let mut given_rows = self.given_rows(&gaps.table, Goal::Fill, &gaps.unknown)?;
+        let totals = self.know_earlier_totals(&mut given_rows, &gaps);
         let request = Request {
             seed: self.seed(options.draws.seed),
             lengths: Lengths::Drawn,
@@ -130,6 +132,7 @@ impl ParSynthesizer {
         let chunks: Vec<&[usize]> = sequences.chunks(request.chunk()).collect();
         let progress = Progress::new(options.draws.progress.as_ref());
         let mut fills = gaps.repeated_context(&self.schema.context());
+        fills.extend(totals);
         let (mut done, mut rows) = (0, 0);
         self.in_chunks(
             chunks.len(),
@@ -209,6 +212,30 @@ impl ParSynthesizer {
             Some(_) | None => Vec::new(),
         };
         is_wanted.iter().enumerate().map(column).collect()
+    }
+
+    /// Takes in the missing totals that follow from later ones, and gives the wanted of them back.
+    fn know_earlier_totals(&self, given: &mut GivenRows, gaps: &Gaps) -> Vec<Fill> {
+        let cell = |column: usize, row: usize| given.cell(column, row);
+        let totals = self.rules.earlier_totals(&gaps.table.offsets, cell);
+        let mut fills = Vec::new();
+        for own in totals.chunk_by(|(left, ..), (right, ..)| left == right) {
+            let (mut rows, mut numbers) = (Vec::new(), Vec::new());
+            for &(column, row, total) in own {
+                given.know(column, row, total);
+                rows.push(gaps.table.row_numbers[row]);
+                numbers.push(total);
+            }
+            let column = own
+                .first()
+                .and_then(|&(column, ..)| self.layout.rows.get(column));
+            if let Some(RowSource::Column(source)) = column.map(|column| column.source)
+                && gaps.is_wanted[source]
+            {
+                fills.push(self.fill(source, rows, &Decided::Numbers(numbers)));
+            }
+        }
+        fills
     }
 
     /// The wanted cells of a chunk, column by column.

@@ -290,6 +290,30 @@ pub(super) fn format_unit(format: &str) -> TimeUnitName {
     }
 }
 
+/// Raw units of the finest part of a moment that a format writes; of a month or year, its longest.
+pub(super) fn finest_part(format: &str) -> i128 {
+    const SECOND: i128 = 1_000_000_000;
+    const DAY: i128 = 86_400 * SECOND;
+    const PARTS: [i128; 9] = [
+        1,
+        1_000,
+        1_000_000,
+        SECOND,
+        60 * SECOND,
+        3_600 * SECOND,
+        DAY,
+        31 * DAY,
+        366 * DAY,
+    ];
+    let unit = format_unit(format).nanoseconds();
+    let parts = || PARTS.into_iter().filter(|part| part % unit == 0);
+    let finest = DateFormat::new(format).ok().and_then(|compiled| {
+        let first = write_one(0, &compiled, unit);
+        parts().find(|part| write_one(part / unit, &compiled, unit) != first)
+    });
+    finest.map_or(1, |part| part / unit)
+}
+
 /// Raw values of all cells; the error is the row of the first that does not fit.
 pub(super) fn parse_all(
     cells: &[Option<&str>],

@@ -2,9 +2,9 @@
 //! In: a fitted column. Out: [`Measure`], which turns a number of one column into that of another without rounding
 //! whole units, however far apart the columns' bases lie.
 
-use super::ColumnSchema;
-use super::dates::parse_all;
+use super::dates::{finest_part, parse_all};
 use super::read::{date_formats, is_number};
+use super::{ColumnSchema, Storage};
 use crate::metadata::DateFormat;
 
 /// Base, step and unit of a column's numbers: `(base + step × number)` raw units.
@@ -85,6 +85,16 @@ impl ColumnSchema {
             step: self.step,
             nanoseconds: self.storage.unit_nanoseconds(),
         })
+    }
+
+    /// The least distance, in the column's steps, between two of its values that are written differently.
+    pub(crate) fn least_gap(&self) -> f64 {
+        match &self.storage {
+            Storage::TextDate { format } | Storage::IntegerDate { format, .. } => {
+                finest_part(format) as f64 / self.step as f64
+            }
+            _ => 1.0,
+        }
     }
 
     /// A date that a text names, in the column's format or an ISO one, as a number of this measure; none for a text

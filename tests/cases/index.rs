@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use chrono::{Datelike, NaiveDate};
-use parsynth::{SampleOptions, SdType::Numerical};
+use parsynth::{Constraint, SampleOptions, SdType::Numerical};
 use polars::prelude::*;
 
 /// Ten keys, ten rising days each, with gaps of 1 to 9 days.
@@ -483,6 +483,42 @@ fn months_stay_months_past_the_last_one() {
                 })
                 .collect();
             assert!(months.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        }
+    }
+}
+
+#[test]
+fn dates_in_text_or_digits_go_on_from_single_rows_by_what_the_format_writes() {
+    let texts = |format: &str, texts: &[&str]| {
+        let table = df!("k" => ["A", "B", "C"], "t" => texts, "x" => [1.0, 2.0, 3.0]).unwrap();
+        (table, datetime_as(format))
+    };
+    let digits = [20_240_131_i64, 20_240_205, 20_240_302];
+    let digits = df!("k" => ["A", "B", "C"], "t" => digits, "x" => [1.0, 2.0, 3.0]);
+    let tables = [
+        texts("%d.%m.%Y", &["31.01.2024", "05.02.2024", "02.03.2024"]),
+        texts(
+            "%H:%M %d.%m.%Y",
+            &["09:30 31.01.2024", "10:15 05.02.2024", "00:00 02.03.2024"],
+        ),
+        texts("%Y-%m", &["2024-01", "2024-01", "2024-02"]),
+        (digits.unwrap(), datetime_as("%Y%m%d")),
+    ];
+    for (table, date) in tables {
+        let columns = [("k", id()), ("t", date.clone()), ("x", Numerical)];
+        let fit = untrained(&columns).constraints([Constraint::unique_index("t")]);
+        let synthesizer = fit.fit(&table).unwrap();
+        let sampled = sample(&synthesizer, SampleOptions::sequences(5).length(9));
+        let continued = synthesizer.continue_sequences(&table, 8).unwrap();
+        for (frame, sequences) in [(sampled, 5), (continued, 3)] {
+            assert_eq!(frame.height(), 9 * sequences);
+            let pairs = frame.select(["k", "t"]).unwrap();
+            let unique = pairs.unique_stable(None, UniqueKeepStrategy::Any, None);
+            assert_eq!(
+                unique.unwrap().height(),
+                frame.height(),
+                "{date:?}: {frame}"
+            );
         }
     }
 }

@@ -13,6 +13,7 @@ mod common;
 mod conditions;
 mod end;
 mod impute;
+mod known_cells;
 mod lengths;
 mod rules;
 mod seeds;

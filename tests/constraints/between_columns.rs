@@ -610,3 +610,38 @@ fn a_sum_of_unrounded_numbers_is_not_rounded() {
             .all(|rows| (total[rows.start] - price[rows.start]).abs() < 1e-9)
     );
 }
+
+#[test]
+fn a_total_adds_up_amounts_as_their_dtype_holds_them() {
+    let amounts: Vec<u8> = (0..60_u8).map(|row| row * 7 % 23).collect();
+    let totals: Vec<i64> = amounts.iter().map(|&amount| amount.into()).collect();
+    let totals = totals
+        .chunks(2)
+        .flat_map(|pair| [pair[0], pair[0] + pair[1]]);
+    let keys: Vec<u32> = (0..60).map(|row| row / 2).collect();
+    let data = df!("k" => keys, "amount" => amounts, "total" => totals.collect::<Vec<_>>());
+    let mut metadata = parsynth::Metadata::builder()
+        .column("k", id())
+        .sequence_key("k");
+    for name in ["amount", "total"] {
+        metadata = metadata.column(name, SdType::Numerical);
+    }
+    // Amounts below 0 are drawn, which no byte holds, and fractions.
+    let model = parsynth::ParSynthesizer::builder(metadata.build().unwrap())
+        .constraints([Constraint::running_total("total", "amount")])
+        .enforce_min_max_values(false)
+        .enforce_rounding(false)
+        .epochs(0)
+        .seed(5)
+        .fit(&data.unwrap())
+        .unwrap();
+    let synthetic = sampled(&model, 200);
+    let [amount, total] = ["amount", "total"].map(|name| numbers(&synthetic, name));
+    for rows in sequences(&synthetic) {
+        let mut before = 0.0;
+        for row in rows {
+            assert_eq!(total[row], before + amount[row], "row {row}");
+            before = total[row];
+        }
+    }
+}

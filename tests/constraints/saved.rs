@@ -117,8 +117,8 @@ fn a_table_that_was_edited_is_checked_again_and_the_sampled_one_keeps_all_rules(
 #[test]
 fn a_model_with_a_computed_column_before_its_inputs_can_be_saved_and_loaded() {
     let keys: Vec<String> = (0..30).map(|row| format!("k{}", row / 3)).collect();
-    let price: Vec<f64> = (0..30).map(|row| f64::from(row * 7 % 11)).collect();
-    let fee: Vec<f64> = (0..30).map(|row| f64::from(row % 4)).collect();
+    let price: Vec<f64> = (0..30).map(|row| f64::from(row / 3 * 7 % 11)).collect();
+    let fee: Vec<f64> = (0..30).map(|row| f64::from(row / 3 % 4)).collect();
     let sum: Vec<f64> = price.iter().zip(&fee).map(|(a, b)| a + b).collect();
     let data = df!("sum" => sum, "k" => keys, "price" => price, "fee" => fee).unwrap();
     let metadata = Metadata::builder()
@@ -130,14 +130,17 @@ fn a_model_with_a_computed_column_before_its_inputs_can_be_saved_and_loaded() {
         .build()
         .unwrap();
     let rules = [Constraint::formula("sum", "price + fee")];
-    let builder = ParSynthesizer::builder(metadata).constraints(rules);
-    let model = builder.epochs(0).seed(5).fit(&data).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.parsynth");
-    model.save(&path).unwrap();
-    let loaded = ParSynthesizer::load(&path).unwrap();
-    let synthetic = sampled(&loaded, 20);
-    assert!(synthetic.equals_missing(&sampled(&model, 20)));
-    let [sum, price, fee] = ["sum", "price", "fee"].map(|name| numbers(&synthetic, name));
-    assert!((0..sum.len()).all(|row| sum[row] == price[row] + fee[row]));
+    for context in [&[][..], &["sum", "price", "fee"]] {
+        let builder = ParSynthesizer::builder(metadata.clone()).constraints(rules.clone());
+        let builder = builder.context_columns(context.iter().copied());
+        let model = builder.epochs(0).seed(5).fit(&data).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.parsynth");
+        model.save(&path).unwrap();
+        let loaded = ParSynthesizer::load(&path).unwrap();
+        let synthetic = sampled(&loaded, 20);
+        assert!(synthetic.equals_missing(&sampled(&model, 20)));
+        let [sum, price, fee] = ["sum", "price", "fee"].map(|name| numbers(&synthetic, name));
+        assert!((0..sum.len()).all(|row| sum[row] == price[row] + fee[row]));
+    }
 }

@@ -383,6 +383,7 @@ impl From<&IndexCodec> for IndexCodecV1 {
                     seconds_per_raw_unit,
                     base,
                     step,
+                    least_gap: _, // follows from the column's format
                 } = unit;
                 TimeUnitV1 {
                     seconds_per_raw_unit,

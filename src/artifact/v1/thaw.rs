@@ -676,8 +676,8 @@ impl LayoutV1 {
     }
 }
 
-/// The modelled columns are the schema's, with what index and length add. Those of the context are in their order; those
-/// of rows follow the gap in any, as computed columns are drawn after their inputs.
+/// The modelled columns are the schema's, with what index and length add: in any order after the gap and before what
+/// follows the context's columns, as computed columns are drawn after their inputs.
 fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
     let modelled = |column: &usize| !schema.columns[*column].sdtype.is_made_up();
     let columns = |all: Vec<usize>| all.into_iter().filter(modelled);
@@ -697,12 +697,15 @@ fn check_sources(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
     }
     context.push(ContextSource::Length);
     rows.extend(columns(schema.sequential()).map(RowSource::Column));
+    let mut found: Vec<ContextSource> = layout.context.iter().map(|column| column.source).collect();
+    let is_column = |source: &ContextSource| matches!(source, ContextSource::Column(_));
+    let columns_end = found.iter().take_while(|source| is_column(source)).count();
+    found[..columns_end].sort_by_key(|source| match source {
+        ContextSource::Column(column) => Some(*column),
+        _ => None,
+    });
     ensure(
-        layout
-            .context
-            .iter()
-            .map(|column| column.source)
-            .eq(context),
+        found == context,
         "context",
         "its columns are not those of the metadata",
     )?;

@@ -141,11 +141,11 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
 #[test]
 fn a_gap_that_leads_nowhere_is_drawn_again_and_at_last_replaced() {
     let mut gaps = [0.0, 0.0, 2.0].into_iter();
-    let drawn = rising_gap(5.0, Some(0), 1.0, || gaps.next().unwrap());
+    let drawn = rising_gap(5.0, Some(0), [1.0, 1.0], || gaps.next().unwrap());
     assert_eq!(drawn, 2.0);
-    assert_eq!(rising_gap(5.0, Some(0), 7.0, || 0.0), 7.0);
+    assert_eq!(rising_gap(5.0, Some(0), [7.0, 1.0], || 0.0), 7.0);
     // A table of ties alone has no usual gap.
-    assert_eq!(rising_gap(5.0, Some(0), 0.0, || 0.0), 1.0);
+    assert_eq!(rising_gap(5.0, Some(0), [0.0, 1.0], || 0.0), 1.0);
     let far = 1e300;
-    assert!(far + rising_gap(far, None, 0.0, || 0.0) > far);
+    assert!(far + rising_gap(far, None, [0.0, 1.0], || 0.0) > far);
 }

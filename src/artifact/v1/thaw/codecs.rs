@@ -211,17 +211,20 @@ impl NumberScaleV1 {
 impl IndexCodecV1 {
     pub(super) fn thaw(&self, schema: &Schema) -> Result<IndexCodec, Flaw> {
         let place = "sequence index";
-        let unit = self.unit.as_ref().map(|unit| TimeUnit {
-            seconds_per_raw_unit: unit.seconds_per_raw_unit,
-            base: unit.base,
-            step: unit.step,
-        });
         let wanted = schema.sequence_index().and_then(|column| {
             Some(TimeUnit {
                 seconds_per_raw_unit: schema.seconds_per_raw_unit(column)?,
                 base: schema.columns[column].base,
                 step: schema.columns[column].step,
+                least_gap: schema.columns[column].least_gap(),
             })
+        });
+        let unit = self.unit.as_ref().map(|unit| TimeUnit {
+            seconds_per_raw_unit: unit.seconds_per_raw_unit,
+            base: unit.base,
+            step: unit.step,
+            // The format says it, which the file has once.
+            least_gap: wanted.map_or(1.0, |wanted| wanted.least_gap),
         });
         ensure(unit == wanted, place, "its unit is not its column's")?;
         let months = match (&self.months, unit) {

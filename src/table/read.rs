@@ -15,6 +15,9 @@ use crate::metadata::{DateFormat, SdType};
 /// Nanoseconds of a day.
 const DAY: i128 = 86_400_000_000_000;
 
+/// Below this, f32 holds every whole number.
+const EXACT_SINGLE: i128 = 1 << 24;
+
 /// Whether a column's cells are numbers; else they are labels.
 pub(super) fn is_number(sdtype: &SdType, role: Role) -> bool {
     match sdtype {
@@ -50,12 +53,19 @@ pub(super) fn read(column: &Column, schema: &ColumnSchema) -> Result<Cells, Tabl
 fn read_numbers(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableError> {
     let dtype = series.dtype();
     match &schema.storage {
-        Storage::Integer(_) if dtype.is_integer() => whole(series).map(Cells::Whole),
+        Storage::Integer(_) if dtype.is_integer() => held(whole(series)?, schema).map(Cells::Whole),
         Storage::Integer(_) if is_float(dtype) => {
-            exact_wholes(&real(series, &schema.name)?, schema).map(Cells::Whole)
+            let cells = exact_wholes(&real(series, &schema.name)?, schema)?;
+            held(cells, schema).map(Cells::Whole)
         }
         Storage::Float32 | Storage::Float64 if is_float(dtype) => {
-            real(series, &schema.name).map(Cells::Real)
+            let cells = real(series, &schema.name)?;
+            let is_too_large =
+                |cell: &f64| schema.storage == Storage::Float32 && cell.abs() > f64::from(f32::MAX);
+            match cells.iter().position(is_too_large) {
+                None => Ok(Cells::Real(cells)),
+                Some(row) => Err(value_changes(row, schema)),
+            }
         }
         Storage::Float32 | Storage::Float64 if dtype.is_integer() => {
             exact_reals(&whole(series)?, schema).map(Cells::Real)
@@ -63,8 +73,12 @@ fn read_numbers(series: &Series, schema: &ColumnSchema) -> Result<Cells, TableEr
         Storage::Date
         | Storage::Datetime { .. }
         | Storage::TextDate { .. }
-        | Storage::IntegerDate { .. } => read_dates(series, schema).map(Cells::Whole),
-        Storage::Duration { unit } => read_durations(series, *unit, schema).map(Cells::Whole),
+        | Storage::IntegerDate { .. } => {
+            held(read_dates(series, schema)?, schema).map(Cells::Whole)
+        }
+        Storage::Duration { unit } => {
+            held(read_durations(series, *unit, schema)?, schema).map(Cells::Whole)
+        }
         Storage::Integer(_)
         | Storage::Float32
         | Storage::Float64
@@ -222,14 +236,33 @@ fn exact_wholes(cells: &[f64], schema: &ColumnSchema) -> Result<Vec<i128>, Table
         .collect()
 }
 
+/// Whole numbers that the fitted dtype can hold.
+fn held(cells: Vec<i128>, schema: &ColumnSchema) -> Result<Vec<i128>, TableError> {
+    let (least, most) = match &schema.storage {
+        Storage::Integer(integer) => integer.range(),
+        Storage::Date => IntegerType::I32.range(),
+        Storage::Datetime { .. } | Storage::Duration { .. } => IntegerType::I64.range(),
+        _ => return Ok(cells),
+    };
+    let is_held = |cell: i128| cell == MISSING_WHOLE || (least..=most).contains(&cell);
+    match cells.iter().position(|&cell| !is_held(cell)) {
+        None => Ok(cells),
+        Some(row) => Err(value_changes(row, schema)),
+    }
+}
+
 fn exact_reals(cells: &[i128], schema: &ColumnSchema) -> Result<Vec<f64>, TableError> {
+    let exact = match schema.storage {
+        Storage::Float32 => EXACT_SINGLE,
+        _ => EXACT,
+    };
     cells
         .iter()
         .enumerate()
         .map(|(row, &cell)| {
             if cell == MISSING_WHOLE {
                 Ok(f64::NAN)
-            } else if cell.abs() < EXACT {
+            } else if cell.abs() < exact {
                 Ok(cell as f64)
             } else {
                 Err(value_changes(row, schema))

@@ -421,3 +421,54 @@ fn given_context_comes_in_any_order_and_in_wider_or_narrower_dtypes() {
         ContextRows::from_frame(&DataFrame::new_infer_height(vec![c1]).unwrap(), &schema).unwrap();
     assert_eq!(label_texts(&rows.columns[0].1), [Some("b".to_owned())]);
 }
+
+#[test]
+fn a_number_that_the_fitted_dtype_cannot_hold_is_refused_and_not_clamped() {
+    let days = |days: &[i64], unit: TimeUnit| {
+        let nanoseconds = match unit {
+            TimeUnit::Milliseconds => 86_400_000,
+            _ => 86_400_000_000_000,
+        };
+        let days = days
+            .iter()
+            .map(|day| day * nanoseconds)
+            .collect::<Vec<i64>>();
+        Column::new("when".into(), days)
+            .cast(&DataType::Datetime(unit, None))
+            .unwrap()
+    };
+    let mut frame = df!(
+        "size" => [1_i32, 2],
+        "count" => [1_u8, 2],
+        "share" => [0.5_f32, 1.5],
+    )
+    .unwrap();
+    frame
+        .with_column(days(&[0, 1], TimeUnit::Nanoseconds))
+        .unwrap();
+    let metadata = Metadata::builder()
+        .column("size", SdType::Numerical)
+        .column("count", SdType::Numerical)
+        .column("share", SdType::Numerical)
+        .column("when", SdType::Datetime { format: None })
+        .build()
+        .unwrap();
+    let schema = fit(&frame, &metadata, &["size", "count", "share", "when"]).unwrap();
+    let refused = |given: Column| {
+        let given = DataFrame::new_infer_height(vec![given]).unwrap();
+        match ContextRows::from_frame(&given, &schema) {
+            Err(TableError::ValueChanges { row, .. }) => row == 1,
+            _ => false,
+        }
+    };
+    assert!(refused(Column::new("size".into(), [1_i64, 3_000_000_000])));
+    assert!(refused(Column::new("size".into(), [1.0, 3e9])));
+    assert!(refused(Column::new("count".into(), [1_i32, -1])));
+    assert!(refused(Column::new("share".into(), [0.5_f64, 1e300])));
+    assert!(refused(Column::new("share".into(), [1_i64, (1 << 24) + 1])));
+    // The year 2500 is beyond nanoseconds.
+    assert!(refused(days(&[0, 193_600], TimeUnit::Milliseconds)));
+    // What fits is taken.
+    let fits = df!("size" => [1_i64, -2_147_483_648], "share" => [0.1_f64, 3e38]).unwrap();
+    assert!(ContextRows::from_frame(&fits, &schema).is_ok());
+}

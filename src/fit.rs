@@ -305,7 +305,7 @@ impl ParSynthesizerBuilder {
 
     /// Learns from a table in a Parquet file, or in all files of a folder whose names end in `.parquet`, which are one
     /// table in the order of their names: the same model as [`fit`](Self::fit) makes of the whole frame. Sequences may
-    /// be scattered over the files.
+    /// be scattered over the files. Folders in the folder are not read.
     ///
     /// The table is never in memory as a frame: it is read column by column, each twice, and kept as 8 bytes a number
     /// and 4 a label. Quantiles, categories and ids are those of all rows, not of a sample. Rows that errors name are

@@ -359,10 +359,11 @@ pub(crate) fn next_index(number: f64, gap: f64, decimals: Option<u32>) -> f64 {
     if rounded.is_finite() { rounded } else { next }
 }
 
-/// A difference rounded to what floats of this size can tell apart, at most eight decimals.
+/// A difference rounded to what floats of this size can tell apart, at most eight decimals. From one end of the floats to
+/// the other is further than they reach, and counts as the furthest they do.
 pub(crate) fn round_difference(difference: f64, size: f64) -> f64 {
     if difference == difference.round() || size > 1e7 {
-        return difference;
+        return difference.clamp(f64::MIN, f64::MAX);
     }
     (difference * 1e8).round() / 1e8
 }

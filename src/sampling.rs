@@ -229,6 +229,7 @@ impl SampleOptions {
     /// each sequence gets as many numbers as the longest has rows. They differ in all rows, whichever ranges they are
     /// made in. Refused for what would hang on all sequences before: personal values that must differ from row to row
     /// where lengths are drawn, and a key of personal values beside ones that are drawn, unless the range begins at 0.
+    /// Personal values that must differ are made for all sequences before the range again, which takes its time.
     pub fn sequence_range(mut self, sequences: Range<usize>) -> Self {
         self.sequence_range = Some(sequences);
         self

@@ -423,7 +423,9 @@ fn changes_in(unit: Unit, values: &[f64], offsets: &[usize]) -> Vec<f64> {
             .filter(|value| !value.is_nan())
             .map(|&value| unit.of(value))
             .collect();
-        changes.extend(observed.windows(2).map(|pair| pair[1] - pair[0]));
+        // From one end of the floats to the other is further than they reach.
+        let change = |pair: &[f64]| (pair[1] - pair[0]).clamp(f64::MIN, f64::MAX);
+        changes.extend(observed.windows(2).map(change));
     }
     changes
 }

@@ -124,7 +124,8 @@ impl ParSynthesizer {
 
     /// Samples straight into a Parquet file, which holds what [`write_parquet`](crate::write_parquet) would write of
     /// [`sample_with`](Self::sample_with), in row groups of at least 131,072 rows. No more than that is in memory at a
-    /// time, but for the threads' look-ahead. The file gets its name when it is whole: an error or a
+    /// time, but for the threads' look-ahead, and for some 40 bytes of each value of a personal column whose values must
+    /// differ. The file gets its name when it is whole: an error or a
     /// [`cancel_token`](SampleOptions::cancel_token) leaves what was there before.
     ///
     /// ```

@@ -39,7 +39,7 @@ pub enum TableError {
         nearest: Option<String>,
     },
     /// A column was given two roles that exclude each other.
-    #[error("column `{column}` cannot be both {first} and {second}")]
+    #[error("column `{column}` {}", two_roles(.first, .second))]
     TwoRoles {
         /// The column.
         column: String,
@@ -333,6 +333,13 @@ impl TableError {
             E::RepeatedKey { .. } => "make its values differ, or take the key out of the metadata",
             _ => return None,
         })
+    }
+}
+
+fn two_roles(first: &str, second: &str) -> String {
+    match first == second {
+        true => format!("is named as {first} twice"),
+        false => format!("cannot be both {first} and {second}"),
     }
 }
 

@@ -67,7 +67,8 @@ impl ParquetFiles {
         };
         let mut paths = paths.into_iter();
         let Some(first) = paths.next() else {
-            let cause = "the folder has no file whose name ends in .parquet";
+            let cause =
+                "the folder has no file whose name ends in .parquet; folders in it are not read";
             return Err(unreadable(path, cause.into()));
         };
         let (first, mut columns) = ParquetFile::open(first)?;

@@ -236,11 +236,8 @@ fn values_of_another_dtype_are_taken_where_nothing_is_lost() {
     let history =
         df!("k" => ["c", "c"], "t" => [5_i64, 600], "d" => texts, "v" => [1_i32, 2]).unwrap();
     assert_eq!(
-        synthesizer
-            .continue_sequences(&history, 0)
-            .unwrap_err()
-            .to_string(),
-        "sequence index column `t` goes on past the last value of i8; ask for shorter sequences, or fit it with a wider dtype"
+        refusal(&synthesizer, &history),
+        "column `t`, row 1: the value has no exact counterpart in i8, the fitted dtype"
     );
     let history =
         df!("k" => ["c"], "t" => [5], "d" => ["1970-01-05"], "v" => [16_777_217_i64]).unwrap();

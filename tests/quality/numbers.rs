@@ -417,3 +417,28 @@ fn what_moves_keeps_its_speed() {
     // Sampling that forgets the last change gives 0.05.
     assert!(found > 0.9, "{found} against {real}");
 }
+
+#[test]
+fn a_column_from_one_end_of_the_floats_to_the_other_is_sampled_and_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.parsynth");
+    let k: Vec<i32> = (0..40).map(|row| row / 4).collect();
+    let alternating = |row: i32| if row % 2 == 0 { f64::MAX } else { f64::MIN };
+    let between = |row: i32| {
+        if row % 3 == 0 {
+            1.7e308
+        } else {
+            f64::from(row) * 1e306 - 1.7e308
+        }
+    };
+    for value in [alternating as fn(i32) -> f64, between] {
+        let v: Vec<f64> = (0..40).map(value).collect();
+        let data = df!("k" => &k, "v" => v).unwrap();
+        let synthesizer = keyed(&[("v", Numerical)]).epochs(1).fit(&data).unwrap();
+        let synthetic = sampled(&synthesizer, 50);
+        assert!(numbers(&synthetic, "v").iter().all(|v| v.is_finite()));
+        synthesizer.save(&path).unwrap();
+        let loaded = ParSynthesizer::load(&path).unwrap();
+        assert!(sampled(&loaded, 50).equals_missing(&synthetic));
+    }
+}

@@ -141,7 +141,8 @@ impl QuantileMap {
             }
         }
         for knot in &mut knots {
-            *knot = unit.of(*knot);
+            // Half a step beyond the outermost value may be beyond all floats.
+            *knot = unit.of(*knot).clamp(f64::MIN, f64::MAX);
         }
         let (mut knots, mut shares) = thin(knots, shares);
         if placement == KnotPlacement::Smoothed && !support {
@@ -252,7 +253,12 @@ fn interpolate(at: f64, x: &[f64], y: &[f64]) -> f64 {
         return y[x.len() - 1];
     }
     let (left, right) = (x[after - 1], x[after]);
-    y[after - 1] + (y[after] - y[after - 1]) * ((at - left) / (right - left))
+    let (low, high) = (y[after - 1], y[after]);
+    let share = (at - left) / (right - left);
+    match high - low {
+        rise if rise.is_finite() => low + rise * share,
+        _ => low * (1.0 - share) + high * share,
+    }
 }
 
 /// Where the first of the sorted values lies that is above `at`: searched for in growing steps from where it would lie if

@@ -158,7 +158,7 @@ pub struct FitEstimate {
     /// batches hold sequences of similar lengths. `0.0..1.0`
     pub padding: f64,
     /// Bytes that the fit will hold at its peak: the table as it is kept, the networks with what their training keeps of
-    /// each weight, and a step's work. Beside it come the frame, where one is given, and libtorch's code, some 200 MB.
+    /// each weight, and a step's work. Beside it come the frame, where one is given, and libtorch's code, some 120 MB.
     pub memory_bytes: u64,
 }
 

@@ -166,15 +166,6 @@ impl SequenceTask<'_> {
         parts.iter().map(ExactSizeIterator::len).collect()
     }
 
-    /// Rows that a training step has at most, with batches of so many sequences.
-    pub(crate) fn most_rows_of_step(&self, batch_size: usize) -> usize {
-        let mut rows: Vec<usize> = (0..self.encoder.sequences())
-            .map(|sequence| self.units(sequence).min(ROWS_PER_STEP))
-            .collect();
-        rows.sort_unstable_by(|a, b| b.cmp(a));
-        rows.iter().take(batch_size).sum()
-    }
-
     /// The sequences that still have rows in a step, which are the first of a batch sorted by length, and those rows.
     fn part(&self, batch: &[usize], step: usize) -> Vec<Range<usize>> {
         batch

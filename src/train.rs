@@ -426,8 +426,7 @@ impl<T: Task> Trainer<'_, T> {
         self.batches(batch_size, lengths_vary)
     }
 
-    /// Sequences in a batch.
-    pub(crate) fn batch_size(&self) -> usize {
+    fn batch_size(&self) -> usize {
         self.options.batch_size.unwrap_or_else(|| {
             let rows: usize = self
                 .split

@@ -1,8 +1,6 @@
 //! What a fit will take, from what is known before it trains.
 
-use super::training::sizes;
 use super::{Prepared, Training};
-use crate::model::sequence::SequenceShape;
 use crate::report::FitEstimate;
 use crate::rng::Purpose;
 use crate::table::{SequenceTable, Values};
@@ -23,25 +21,26 @@ impl Training<'_> {
         let split = self.split();
         let (context, sequence) = self.tasks(&encoder);
         let mut trainer = self.trainer(&sequence, &split, Purpose::SequenceTraining);
-        let (schedule, batch_size) = (trainer.schedule(), trainer.batch_size());
-        let (mut cells, mut rows) = (0, 0);
+        let schedule = trainer.schedule();
+        let (mut cells, mut rows, mut most_rows) = (0, 0, 0);
         for batch in trainer.epoch() {
             for step in 0..sequence.steps(&batch) {
                 let lengths = sequence.lengths_of_step(&batch, step);
                 cells += lengths.iter().max().unwrap_or(&0) * lengths.len();
-                rows += lengths.iter().sum::<usize>();
+                let rows_of_step = lengths.iter().sum::<usize>();
+                rows += rows_of_step;
+                most_rows = most_rows.max(rows_of_step);
             }
         }
         let weights = context.shape.plan().numel() + sequence.shape.plan().numel();
         let weights = u64::try_from(weights).unwrap_or(0);
-        let rows_of_step = sequence.most_rows_of_step(batch_size);
-        let shape = SequenceShape::new(self.layout, sizes(self.options));
-        let outputs: i64 = shape
+        let outputs: i64 = sequence
+            .shape
             .products(1)
             .iter()
             .map(|[matrices, _, _, columns]| matrices * columns)
             .sum();
-        let outputs = u64::try_from(outputs).unwrap_or(0) * rows_of_step as u64;
+        let outputs = u64::try_from(outputs).unwrap_or(0) * most_rows as u64;
         let tables = bytes(&prepared.table) + prepared.learned.as_ref().map_or(0, bytes);
         let order = (ORDER_BYTES + CELL_BYTES) * prepared.table.rows() as u64;
         let floats = weights * FLOATS_PER_WEIGHT + outputs * FLOATS_PER_OUTPUT;

@@ -42,22 +42,10 @@ impl Training<'_> {
         let encoder = self.encoder();
         let split = self.split();
         let (context_task, sequence_task) = self.tasks(&encoder);
-        let train_context = || {
-            let start = context_task
-                .shape
-                .plan()
-                .draw(&mut self.seed.stream(Purpose::ContextWeights));
-            self.trainer(&context_task, &split, Purpose::ContextTraining)
-                .run(&start)
-        };
-        let train_sequence = || {
-            let start = sequence_task
-                .shape
-                .plan()
-                .draw(&mut self.seed.stream(Purpose::SequenceWeights));
-            self.trainer(&sequence_task, &split, Purpose::SequenceTraining)
-                .run(&start)
-        };
+        let (weights, training) = (Purpose::ContextWeights, Purpose::ContextTraining);
+        let train_context = || self.train(&context_task, &split, weights, training);
+        let (weights, training) = (Purpose::SequenceWeights, Purpose::SequenceTraining);
+        let train_sequence = || self.train(&sequence_task, &split, weights, training);
         let (context, sequence) = run_both(self.options.threads, train_context, train_sequence)?;
         let model = Model::new(
             self.layout,
@@ -100,6 +88,18 @@ impl Training<'_> {
             device,
         };
         (context, sequence)
+    }
+
+    /// Trains one network from random weights.
+    fn train<T: Task>(
+        &self,
+        task: &T,
+        split: &Split,
+        weights: Purpose,
+        training: Purpose,
+    ) -> std::result::Result<Outcome, TrainError> {
+        let start = task.plan().draw(&mut self.seed.stream(weights));
+        self.trainer(task, split, training).run(&start)
     }
 
     pub(super) fn trainer<'t, T: Task>(

@@ -5,6 +5,7 @@ use super::decoder::TargetTensors;
 use super::{ModelError, long};
 use crate::encode::{EncodedContext, EncodedRows, INACTIVE, Targets};
 use ndarray::{Array2, Axis};
+use std::borrow::Cow;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
@@ -82,16 +83,21 @@ impl Padding {
     }
 }
 
-/// Matrix rows of several ranges, one after the other.
-fn gather<T: Copy>(matrix: &Array2<T>, ranges: &[Range<usize>]) -> (Vec<T>, [i64; 2]) {
+/// Matrix rows of several ranges, one after the other; a part of the matrix itself where there is one range.
+fn gather<'m, T: Copy>(matrix: &'m Array2<T>, ranges: &[Range<usize>]) -> (Cow<'m, [T]>, [i64; 2]) {
     let width = matrix.len_of(Axis(1));
     let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-    let mut values = Vec::with_capacity(rows * width);
-    if let Some(all) = matrix.as_slice() {
-        for range in ranges {
-            values.extend_from_slice(&all[range.start * width..range.end * width]);
+    let all = matrix.as_slice().unwrap_or_default();
+    let values = match ranges {
+        [range] => Cow::Borrowed(&all[range.start * width..range.end * width]),
+        _ => {
+            let mut values = Vec::with_capacity(rows * width);
+            for range in ranges {
+                values.extend_from_slice(&all[range.start * width..range.end * width]);
+            }
+            Cow::Owned(values)
         }
-    }
+    };
     (values, [long(rows), long(width)])
 }
 
@@ -110,7 +116,7 @@ fn classes(
     device: Device,
 ) -> Result<Tensor, ModelError> {
     let (values, shape) = gather(matrix, ranges);
-    class_tensor(values.into_iter(), &shape, device)
+    class_tensor(values.iter().copied(), &shape, device)
 }
 
 /// Host numbers on the device.
@@ -200,9 +206,8 @@ impl TargetTensors {
             .iter()
             .map(|&class| f32::from(class != INACTIVE))
             .collect();
-        let class = class
-            .into_iter()
-            .map(|class| if class == INACTIVE { 0 } else { class });
+        let class = class.iter().copied();
+        let class = class.map(|class| if class == INACTIVE { 0 } else { class });
         let low = by_head(floats(&targets.low, ranges, device)?)?;
         let skip = match skip {
             Some(skip) => by_head(floats(skip, ranges, device)?)?,

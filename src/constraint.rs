@@ -7,6 +7,7 @@
 
 mod allowed;
 mod chain;
+mod compile;
 mod error;
 mod fit;
 mod formula;

@@ -1,7 +1,8 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
+use super::cells::open_draw;
 use super::sequences::{Decided, DecidedValue};
-use super::{Chunk, Goal, SampleError, open_draw, small};
+use super::{Chunk, Goal, SampleError, small};
 use crate::codec::number::NumberCodec;
 use crate::constraint::{Allowed, Moment, Place};
 use crate::history::context_features;

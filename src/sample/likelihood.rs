@@ -1,7 +1,7 @@
 //! How likely values are by what a head says, on the host: what candidates are compared by.
 //! In: a head's output and a value. Out: nats, by the formulas that the loss is computed with.
 
-use super::NumberOutputs;
+use super::cells::NumberOutputs;
 use super::draw::banned_classes;
 use crate::codec::number::{NumberCodec, Target};
 use crate::layout::{NumberColumn, round_difference};

@@ -16,6 +16,7 @@ mod sequences;
 mod walk;
 
 use cells::NumberOutputs;
+use draw::Draws;
 pub(crate) use fill::{FilledSequences, fill_chunk};
 pub(crate) use given::{GivenRows, Goal};
 pub(crate) use sequences::{Decided, DecidedValue, SampledSequences};
@@ -23,16 +24,14 @@ use walk::{RowBuffer, Walk};
 
 use crate::cancel::CancelToken;
 use crate::constraint::{Cells, Place, Rules};
-use crate::layout::{CONTEXT_FEATURES, CURRENT_FEATURES, Layout, RowColumn, RowKind, RowSource};
+use crate::layout::{CONTEXT_FEATURES, Layout, RowColumn, RowKind, RowSource};
 use crate::model::context::ContextNetwork;
-use crate::model::dropout::Mode;
-use crate::model::inputs::{class_tensor, float_tensor};
-use crate::model::sequence::{LstmState, SequenceNetwork, Slot};
+use crate::model::sequence::{LstmState, SequenceNetwork, Slot, Step};
 use crate::model::{ModelError, long};
 use crate::rng::{Purpose, Seed};
 use crate::sampling::Lengths;
 use rand::rngs::ChaCha12Rng;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
 /// Sequences in work at once in a chunk, candidates among them.
 const CHUNK: usize = 512;
@@ -177,6 +176,8 @@ struct Chunk<'a> {
     context_nats: Vec<f64>,
     /// What rules see of each sequence's context; empty without rules.
     cells: Vec<Cells>,
+    /// The room for a row, from the first on.
+    step: Option<(Step<'a>, RowBuffer<'a>)>,
 }
 
 /// Samples some sequences of a request, which were refused so many times before. Which sequences share a call may
@@ -238,6 +239,7 @@ impl<'a> Chunk<'a> {
             } else {
                 vec![Cells::new(layout); count]
             },
+            step: None,
         };
         chunk.generators = chunk.streams(0);
         chunk
@@ -354,8 +356,14 @@ impl Chunk<'_> {
     ) -> Result<LstmState, ModelError> {
         let (networks, layout) = (self.networks, self.layout);
         let network = &networks.sequence;
-        let rows = long(walks.len());
-        let mut buffer = RowBuffer::new(layout);
+        let (mut step, mut buffer) = match self.step.take() {
+            Some(step) => step,
+            None => (
+                network.step(walks.len(), networks.device)?,
+                RowBuffer::new(layout),
+            ),
+        };
+        buffer.clear();
         for walk in walks.iter_mut() {
             walk.row_nats = 0.0;
             buffer.push(walk);
@@ -363,59 +371,31 @@ impl Chunk<'_> {
                 walk.show_known(given);
             }
         }
-        let features = network.features(
-            &buffer.inputs(networks.device)?,
-            context.shallow_clone(),
-            None,
-        )?;
-        let input = network
-            .lstm_input(&features, &mut Mode::Use)?
-            .f_unsqueeze(0)?;
-        let (output, state) = network.lstm(&input, state, false)?;
-        let before = network.before_row(&output.f_squeeze_dim(0)?, &features)?;
-        let embedding = network.shape.sizes.embedding;
-        let current = Tensor::f_zeros(
-            [rows, long(layout.rows.len()) * embedding],
-            (Kind::Float, networks.device),
-        )?;
+        let state = step.begin(&buffer.inputs, context, state)?;
         let mut head = 0;
         for (column, row_column) in layout.rows.iter().enumerate() {
             let slot = network.shape.slots[column];
-            let embedded = match (&row_column.kind, slot) {
+            match (&row_column.kind, slot) {
                 (RowKind::Category(_), Slot::Category(slot)) => {
-                    let output = network.decoder.output(
-                        head,
-                        &network.head(head, &before, &current)?,
-                        &[],
-                    )?;
+                    let output = Draws::new(step.output(head, &[])?, self.request.temperature);
                     head += 1;
                     let classes = self.draw_category(walks, column, slot, &output);
-                    network.embed_category(
-                        slot,
-                        &class_tensor(classes.into_iter(), &[rows], networks.device)?,
-                    )?
+                    step.know_category(column, classes)?;
                 }
                 (RowKind::Number(number), Slot::Number(slot)) => {
                     let is_gap = row_column.source == RowSource::Gap;
-                    let outputs =
-                        NumberOutputs::new(network, head, &before, &current, walks, slot, number)?;
+                    let outputs = NumberOutputs::new(
+                        &mut step, head, walks, slot, number, self.request.temperature,
+                    )?;
                     head += 1 + usize::from(number.change.is_some());
                     let features = self.draw_number(walks, column, slot, number, &outputs, is_gap);
-                    let features =
-                        float_tensor(&features, &[rows, long(CURRENT_FEATURES)], networks.device)?;
-                    let calendar = if is_gap {
-                        Some(self.calendar(walks)?)
-                    } else {
-                        None
-                    };
-                    network.embed_number(slot, &features, calendar.as_ref())?
+                    let calendar = is_gap.then(|| self.calendar(walks));
+                    step.know_number(column, &features, calendar.as_deref())?;
                 }
-                _ => continue,
-            };
-            current
-                .f_narrow(1, long(column) * embedding, embedding)?
-                .f_copy_(&embedded)?;
+                _ => {}
+            }
         }
+        self.step = Some((step, buffer));
         for walk in walks.iter_mut().filter(|walk| !walk.is_over) {
             if walk.given_row().is_none() && layout.index.is_some() {
                 walk.index.push(walk.number);
@@ -445,23 +425,19 @@ impl Chunk<'_> {
     }
 
     /// Calendar features of each sequence's latest index.
-    fn calendar(&self, walks: &[Walk]) -> Result<Tensor, ModelError> {
-        let width = self.layout.calendar_width();
-        let mut features = Vec::with_capacity(walks.len() * width);
+    fn calendar(&self, walks: &[Walk]) -> Vec<f32> {
+        let mut features = Vec::with_capacity(walks.len() * self.layout.calendar_width());
         if let Some(index) = &self.layout.index {
             for walk in walks {
                 index.features(walk.number, |value| features.push(single(value)));
             }
         }
-        float_tensor(
-            &features,
-            &[long(walks.len()), long(width)],
-            self.networks.device,
-        )
+        features
     }
 
     fn gather(self, walks: Vec<Walk>) -> SampledSequences {
-        let mut sampled = SampledSequences::empty(self.layout);
+        let rows = walks.iter().map(|walk| walk.rows - walk.given.len()).sum();
+        let mut sampled = SampledSequences::with_room(self.layout, rows);
         let origins: Vec<usize> = walks.iter().map(|walk| walk.origin).collect();
         sampled.context = self.context.iter().map(|c| c.take(&origins)).collect();
         for walk in walks {

@@ -16,11 +16,13 @@ mod distinct;
 mod grid;
 mod quantile;
 mod scale;
+mod sorted;
 
 pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
 pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
 pub(crate) use scale::{NumberScale, mean_and_deviation};
+pub(crate) use sorted::Sorted;
 
 use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;

@@ -82,10 +82,37 @@ pub(crate) struct TargetTensors {
 #[derive(Debug)]
 pub(crate) struct HeadOutput {
     pub(crate) classes: usize,
-    /// `[rows, classes]`, row after row
-    pub(crate) logits: Vec<f32>,
-    /// `[rows, 3 × components]`: log weights, means, log scales; empty without a continuous class
-    pub(crate) mixture: Vec<f32>,
+    /// Without a continuous class 0.
+    pub(crate) components: usize,
+    /// `[rows, outputs]`: logits, then of a mixture log weights, means, log scales and what the skip gate was made of
+    pub(crate) said: Vec<f32>,
+}
+
+impl HeadOutput {
+    fn width(&self) -> usize {
+        self.classes + outputs_of_mixture(self.components)
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.said.len() / self.width().max(1)
+    }
+
+    pub(crate) fn logits(&self, row: usize) -> &[f32] {
+        &self.said[row * self.width()..][..self.classes]
+    }
+
+    /// Log weights, means and log scales of a row; empty without a continuous class.
+    pub(crate) fn mixture(&self, row: usize) -> &[f32] {
+        &self.said[row * self.width() + self.classes..][..3 * self.components]
+    }
+}
+
+/// Log weights, means, log scales and the skip gate; nothing without a mixture.
+fn outputs_of_mixture(components: usize) -> usize {
+    match components {
+        0 => 0,
+        components => 3 * components + 1,
+    }
 }
 
 impl DecoderShape {
@@ -152,6 +179,17 @@ impl DecoderShape {
             Start::Constant(0.0),
         );
         plan.add("skip_gate_bias", &[mixed, 1, 1], Start::Constant(0.0));
+    }
+
+    /// Numbers that a head says of each row.
+    pub(crate) fn outputs(&self, head: usize) -> i64 {
+        let Head {
+            classes,
+            continuous,
+            ..
+        } = self.heads[head];
+        let components = usize::try_from(self.components).unwrap_or(1);
+        long(classes + outputs_of_mixture(continuous.map_or(0, |_| components)))
     }
 
     fn class_slots(&self, device: Device) -> Result<Tensor, ModelError> {
@@ -360,6 +398,25 @@ impl Decoder {
         hidden: &Tensor,
         skip: &[f32],
     ) -> Result<HeadOutput, ModelError> {
+        let OutputWeights { weight, bias } = self.weights_of(head)?;
+        let said = to_host(&bias.f_addmm(hidden, weight)?)?;
+        Ok(self.finish(head, said, skip))
+    }
+
+    /// As [`Decoder::output`], by way of a tensor `[rows, outputs]` that is there.
+    pub(crate) fn output_into(
+        &self,
+        head: usize,
+        hidden: &Tensor,
+        skip: &[f32],
+        said: &Tensor,
+    ) -> Result<HeadOutput, ModelError> {
+        let OutputWeights { weight, bias } = self.weights_of(head)?;
+        let _ = bias.f_addmm_out(said, hidden, weight)?;
+        Ok(self.finish(head, to_host(said)?, skip))
+    }
+
+    fn weights_of(&self, head: usize) -> Result<&OutputWeights, ModelError> {
         let outputs = match self.outputs.get() {
             Some(outputs) => outputs,
             None => {
@@ -368,37 +425,39 @@ impl Decoder {
                 self.outputs.get_or_init(|| made)
             }
         };
-        let OutputWeights { weight, bias } = &outputs[head];
-        let said = to_host(&bias.f_addmm(hidden, weight)?)?;
-        let Head {
-            classes,
-            continuous,
-            ..
-        } = self.shape.heads[head];
-        if continuous.is_none() {
-            return Ok(HeadOutput {
-                classes,
-                logits: said,
-                mixture: Vec::new(),
-            });
+        Ok(&outputs[head])
+    }
+
+    /// What came of the product, on the host, with means moved by the gated skip and log scales clamped, as the loss does.
+    fn finish(&self, head: usize, said: Vec<f32>, skip: &[f32]) -> HeadOutput {
+        let shape = self.shape.heads[head];
+        let mut output = HeadOutput {
+            classes: shape.classes,
+            components: shape.continuous.map_or(0, |_| self.components()),
+            said,
+        };
+        let (width, components) = (output.width(), output.components);
+        if components == 0 {
+            return output;
         }
-        let width = classes + 3 * self.components() + 1;
-        let rows = said.len() / width;
-        let mut logits = Vec::with_capacity(rows * classes);
-        let mut mixture = Vec::with_capacity(rows * 3 * self.components());
-        for (at, row) in said.chunks_exact(width).enumerate() {
-            logits.extend_from_slice(&row[..classes]);
-            let from = mixture.len();
-            mixture.extend_from_slice(&row[classes..width - 1]);
-            let gate = 1.0 / (1.0 + (-row[width - 1]).exp());
-            let skip = skip.get(at).map_or(0.0, |skip| gate * skip);
-            self.finish_mixture(&mut mixture[from..], skip);
+        #[allow(clippy::cast_possible_truncation, reason = "the network works in f32")]
+        let (lowest, highest) = (LOG_SCALE.0 as f32, LOG_SCALE.1 as f32);
+        for (at, row) in output.said.chunks_exact_mut(width).enumerate() {
+            let (mixture, gate) = row[shape.classes..].split_at_mut(3 * components);
+            match skip.get(at) {
+                Some(&skip) if skip != 0.0 => {
+                    let skip = skip / (1.0 + (-gate[0]).exp());
+                    for mean in &mut mixture[components..2 * components] {
+                        *mean += skip;
+                    }
+                }
+                _ => {}
+            }
+            for log_scale in &mut mixture[2 * components..] {
+                *log_scale = log_scale.clamp(lowest, highest);
+            }
         }
-        Ok(HeadOutput {
-            classes,
-            logits,
-            mixture,
-        })
+        output
     }
 
     /// A head's weights side by side.
@@ -429,19 +488,6 @@ impl Decoder {
 
     fn components(&self) -> usize {
         usize::try_from(self.shape.components).unwrap_or(1)
-    }
-
-    /// Moves a row's means by the gated skip and clamps its log scales, as the loss does.
-    fn finish_mixture(&self, mixture: &mut [f32], skip: f32) {
-        let components = self.components();
-        #[allow(clippy::cast_possible_truncation, reason = "the network works in f32")]
-        let (lowest, highest) = (LOG_SCALE.0 as f32, LOG_SCALE.1 as f32);
-        for mean in &mut mixture[components..2 * components] {
-            *mean += skip;
-        }
-        for log_scale in &mut mixture[2 * components..] {
-            *log_scale = log_scale.clamp(lowest, highest);
-        }
     }
 }
 

@@ -11,9 +11,11 @@
 //! sampling the same weights are used column by column.
 
 mod shape;
+mod step;
 
 use shape::earlier_mask;
 pub(crate) use shape::{SequenceShape, Slot};
+pub(crate) use step::{Step, StepInputs};
 
 use super::decoder::Decoder;
 use super::dropout::Mode;
@@ -21,6 +23,8 @@ use super::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs};
 use super::parameters::Parameters;
 use super::{ModelError, Sizes, long, starts};
 use crate::layout::{CURRENT_FEATURES, HISTORY_FEATURES};
+use std::cell::OnceCell;
+use step::StepWeights;
 use tch::{Device, Kind, Tensor};
 
 /// In training, rows whose calendar features are hidden, so that the network does not lean on single dates.
@@ -47,6 +51,7 @@ pub(crate) struct SequenceNetwork {
     earlier_weight: Tensor,
     pub(crate) decoder: Decoder,
     indices: Indices,
+    step_weights: OnceCell<StepWeights>,
 }
 
 /// Constant index tensors.
@@ -194,6 +199,7 @@ impl SequenceNetwork {
             earlier_weight: next()?.f_mul(&earlier_mask(shape, parameters.flat().device())?)?,
             decoder: Decoder::new(&shape.decoder, &mut views)?,
             indices: Indices::new(shape, parameters.flat().device())?,
+            step_weights: OnceCell::new(),
         })
     }
 
@@ -396,30 +402,6 @@ impl SequenceNetwork {
             .f_matmul(&self.earlier_weight)?;
         let hidden = before.f_add(&self.by_head(&earlier)?)?.f_silu()?;
         Ok((mode.dropout(&hidden)?, state))
-    }
-
-    /// The hidden vector of one head, `[rows, head width]`, given the embedded values of the columns before its own.
-    /// # Shapes
-    /// `before` as of [`SequenceNetwork::before_row`], `current` `[rows, columns × embedding]`, filled up to the column.
-    pub(crate) fn head(
-        &self,
-        head: usize,
-        before: &Tensor,
-        current: &Tensor,
-    ) -> Result<Tensor, ModelError> {
-        let before = before.f_select(0, long(head))?;
-        let filled = long(self.shape.decoder.heads[head].column) * self.shape.sizes.embedding;
-        if filled == 0 {
-            return Ok(before.f_silu()?);
-        }
-        let width = self.shape.sizes.head;
-        let weight =
-            self.earlier_weight
-                .f_narrow(0, 0, filled)?
-                .f_narrow(1, long(head) * width, width)?;
-        Ok(before
-            .f_addmm(&current.f_narrow(1, 0, filled)?, &weight)?
-            .f_silu_()?)
     }
 
     /// Embeds the numbers of one column, `[rows, embedding]`; `calendar` is the row's own date for the gap.

@@ -1,6 +1,7 @@
 //! One column of a row, for all sequences in work at once.
 //! In: what the column's heads say, and what rules and given rows leave. Out: a value for each walk, which takes it in.
 
+use super::draw::Draws;
 use super::walk::Walk;
 use super::{Chunk, DecidedValue, given, small};
 use crate::codec::calendar::IndexCodec;
@@ -10,10 +11,8 @@ use crate::encode::skip_score;
 use crate::history::NO_NUMBER;
 use crate::layout::{CURRENT_FEATURES, NumberColumn, Reference, RowKind, next_index};
 use crate::model::ModelError;
-use crate::model::decoder::HeadOutput;
-use crate::model::sequence::SequenceNetwork;
+use crate::model::sequence::Step;
 use rand::rngs::ChaCha12Rng;
-use tch::Tensor;
 
 /// Draws of a number before those seen in training are gone through, from the smallest to the largest.
 const MOST_OPEN_DRAWS: usize = 64;
@@ -26,7 +25,7 @@ impl Chunk<'_> {
         walks: &mut [Walk],
         column: usize,
         slot: usize,
-        output: &HeadOutput,
+        output: &Draws,
     ) -> Vec<u32> {
         let (hidden, missing) = match &self.layout.rows[column].kind {
             RowKind::Category(codec) => (codec.hidden_class(), codec.missing_class()),
@@ -43,14 +42,13 @@ impl Chunk<'_> {
                 let allowed = walk.allowed(self.rules, column);
                 let is_possible = |class: usize| !banned.contains(&Some(class));
                 let is_allowed = |class: usize| allowed.has_class(class) && is_possible(class);
-                let temperature = request.temperature;
-                let drawn = output.class(at, is_allowed, temperature, generator);
+                let drawn = output.class(at, is_allowed, generator);
                 small(drawn.unwrap_or_else(|| {
                     if allowed != Allowed::Anything {
                         walk.stop(Place::Row(column));
                     }
                     // The only class there is stands for all that are banned.
-                    let drawn = output.class(at, is_possible, temperature, generator);
+                    let drawn = output.class(at, is_possible, generator);
                     drawn.unwrap_or(0)
                 }))
             });
@@ -61,8 +59,8 @@ impl Chunk<'_> {
             }
             if request.compares() {
                 walk.row_nats += match known.is_some() || walk.given_row().is_none() {
-                    true => output.class_nats(at, class as usize),
-                    false => output.allowed_nats(at, banned),
+                    true => output.output.class_nats(at, class as usize),
+                    false => output.output.allowed_nats(at, banned),
                 };
             }
             walk.history.absorb_category(slot, class);
@@ -96,7 +94,6 @@ impl Chunk<'_> {
         // Gaps stay within what was seen whatever the user says, or time would run backwards.
         let within_range = is_gap || self.request.within_range;
         let request = self.request;
-        let temperature = request.temperature;
         let mut features = Vec::with_capacity(walks.len() * CURRENT_FEATURES);
         for (at, walk) in walks.iter_mut().enumerate() {
             let last = walk.history.last(slot);
@@ -105,15 +102,7 @@ impl Chunk<'_> {
             let is_filled = walk.given_row().is_some();
             let known = walk.given_number(request, column);
             let mut draw = || {
-                let drawn = outputs.draw(
-                    at,
-                    number,
-                    last,
-                    is_filled,
-                    within_range,
-                    temperature,
-                    generator,
-                );
+                let drawn = outputs.draw(at, number, last, is_filled, within_range, generator);
                 // A step from a given value near the largest float would leave all floats.
                 let restored = number.whole.restore(drawn, within_range);
                 restored.clamp(f64::MIN, f64::MAX)
@@ -215,19 +204,18 @@ impl Chunk<'_> {
 
 /// What the value head and the change head of a number column say; a head that no row needs is not computed.
 pub(super) struct NumberOutputs {
-    pub(super) value: Option<HeadOutput>,
-    pub(super) change: Option<HeadOutput>,
+    pub(super) value: Option<Draws>,
+    pub(super) change: Option<Draws>,
 }
 
 impl NumberOutputs {
     pub(super) fn new(
-        network: &SequenceNetwork,
+        step: &mut Step<'_>,
         head: usize,
-        before: &Tensor,
-        current: &Tensor,
         walks: &[Walk],
         slot: usize,
         number: &NumberColumn,
+        temperature: f64,
     ) -> Result<NumberOutputs, ModelError> {
         let by_change = |walk: &Walk| number.change.is_some() && !walk.history.last(slot).is_nan();
         let mut outputs = NumberOutputs {
@@ -242,11 +230,7 @@ impl NumberOutputs {
                     .map(|walk| skip_score(number.value(), walk.history.last(slot)))
                     .collect(),
             };
-            outputs.value = Some(network.decoder.output(
-                head,
-                &network.head(head, before, current)?,
-                &skip,
-            )?);
+            outputs.value = Some(Draws::new(step.output(head, &skip)?, temperature));
         }
         if let Some(change) = &number.change
             && walks.iter().any(by_change)
@@ -255,19 +239,11 @@ impl NumberOutputs {
                 .iter()
                 .map(|walk| skip_score(&change.step, walk.history.last_change(slot)))
                 .collect();
-            outputs.change = Some(network.decoder.output(
-                head + 1,
-                &network.head(head + 1, before, current)?,
-                &skip,
-            )?);
+            outputs.change = Some(Draws::new(step.output(head + 1, &skip)?, temperature));
         }
         Ok(outputs)
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one draw's parts, used in one place"
-    )]
     fn draw(
         &self,
         row: usize,
@@ -275,34 +251,20 @@ impl NumberOutputs {
         last: f64,
         is_filled: bool,
         within_range: bool,
-        temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
-                last + output.number(
-                    row,
-                    &change.step,
-                    f64::NAN,
-                    is_filled,
-                    true,
-                    temperature,
-                    generator,
-                )
+                last + output.number(row, &change.step, f64::NAN, is_filled, true, generator)
             }
-            (_, _, Some(output)) => output.number(
-                row,
-                number.value(),
-                last,
-                is_filled,
-                within_range,
-                temperature,
-                generator,
-            ),
+            (_, _, Some(output)) => {
+                output.number(row, number.value(), last, is_filled, within_range, generator)
+            }
             _ => f64::NAN,
         }
     }
 }
+
 /// A value that the rules allow. `draw` gives values, or distances where the column is `told` by its distance from a
 /// reference.
 fn drawn_among(

@@ -1,5 +1,6 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
+use super::draw::Draws;
 use super::cells::open_draw;
 use super::sequences::{Decided, DecidedValue};
 use super::{Chunk, Goal, SampleError, small};
@@ -9,7 +10,6 @@ use crate::history::context_features;
 use crate::layout::{
     CONTEXT_FEATURES, CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout,
 };
-use crate::model::decoder::HeadOutput;
 use crate::model::inputs::{ContextInputs, class_tensor, float_tensor};
 use crate::model::sequence::Slot;
 use crate::model::{ModelError, long};
@@ -84,6 +84,7 @@ impl Chunk<'_> {
             let inputs = self.context_inputs()?;
             let hidden = self.networks.context.head(column, &inputs, &known)?;
             let output = self.networks.context.decoder.output(column, &hidden, &[])?;
+            let output = Draws::new(output, self.request.temperature);
             for row in drawn {
                 let cell = self.draw_context_cell(column, row, &output)?;
                 self.know(column, row, cell);
@@ -154,7 +155,7 @@ impl Chunk<'_> {
         &mut self,
         column: usize,
         row: usize,
-        output: &HeadOutput,
+        output: &Draws,
     ) -> Result<DecidedValue, SampleError> {
         let goal = self.request.given_rows.as_ref().map(|given| given.goal);
         // A cell that is filled must not be missing again.
@@ -169,9 +170,8 @@ impl Chunk<'_> {
             {
                 // A sequence has at least the rows that are given.
                 let least = self.given_rows(row).len() as f64;
-                let (temperature, generator) =
-                    (self.request.temperature, &mut self.generators[row]);
-                let (length, nats) = output.number_from(row, codec, least, temperature, generator);
+                let generator = &mut self.generators[row];
+                let (length, nats) = output.number_from(row, codec, least, generator);
                 self.context_nats[row] += nats;
                 Ok(DecidedValue::Number(length))
             }
@@ -190,7 +190,7 @@ impl Chunk<'_> {
         row: usize,
         codec: &CategoryCodec,
         is_filled: bool,
-        output: &HeadOutput,
+        output: &Draws,
     ) -> Result<DecidedValue, SampleError> {
         let place = Place::Context(column);
         let allowed = self.allowed_context(Some(place), row);
@@ -199,9 +199,8 @@ impl Chunk<'_> {
             codec.missing_class().filter(|_| is_filled),
         ];
         let is_allowed = |class: usize| allowed.has_class(class) && !banned.contains(&Some(class));
-        let temperature = self.request.temperature;
         let generator = &mut self.generators[row];
-        match output.class(row, is_allowed, temperature, generator) {
+        match output.class(row, is_allowed, generator) {
             Some(class) => Ok(DecidedValue::Class(small(class))),
             // The only class there is stands for all that are banned.
             None if allowed == Allowed::Anything => Ok(DecidedValue::Class(0)),
@@ -215,7 +214,7 @@ impl Chunk<'_> {
         row: usize,
         codec: &NumberCodec,
         is_filled: bool,
-        output: &HeadOutput,
+        output: &Draws,
     ) -> Result<DecidedValue, SampleError> {
         let (request, place) = (self.request, Place::Context(column));
         let source = self.layout.context[column].source;
@@ -224,16 +223,7 @@ impl Chunk<'_> {
         let allowed = self.allowed_context(Some(place), row);
         let generator = &mut self.generators[row];
         let mut draw = || {
-            let temperature = request.temperature;
-            let value = output.number(
-                row,
-                codec,
-                f64::NAN,
-                is_filled,
-                within_range,
-                temperature,
-                generator,
-            );
+            let value = output.number(row, codec, f64::NAN, is_filled, within_range, generator);
             codec.restore(value, within_range)
         };
         let written = |value: f64| self.rules.written(place, value);
@@ -261,15 +251,15 @@ impl Chunk<'_> {
         &mut self,
         row: usize,
         codec: &NumberCodec,
-        output: &HeadOutput,
+        output: &Draws,
     ) -> Result<DecidedValue, SampleError> {
-        let (temperature, place) = (self.request.temperature, self.index_place());
+        let place = self.index_place();
         let allowed = self.allowed_context(place, row);
         let time = self.time_of_day(row);
         let generator = &mut self.generators[row];
         let mut draw = || {
             // Starts stay within what was seen whatever the user says.
-            let value = output.number(row, codec, f64::NAN, false, true, temperature, generator);
+            let value = output.number(row, codec, f64::NAN, false, true, generator);
             codec.restore(value, true)
         };
         let (Allowed::Numbers(set), Some(place), Some(index)) =

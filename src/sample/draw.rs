@@ -4,28 +4,88 @@ use crate::codec::number::NumberCodec;
 use crate::model::decoder::HeadOutput;
 use crate::rng::uniform;
 use rand::rngs::ChaCha12Rng;
+use wide::f32x8;
 
 /// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
 const TAIL: f64 = 1e-5;
-/// Weights of up to so many classes are held on the stack.
-const FEW_CLASSES: usize = 16;
 
-impl HeadOutput {
+/// What a head says, ready to draw from.
+#[derive(Debug)]
+pub(super) struct Draws {
+    pub(super) output: HeadOutput,
+    temperature: f64,
+    /// `[rows, classes + components]`: of each how much likelier than impossible it is, 1 the likeliest of its kind
+    weights: Vec<f32>,
+}
+
+impl Draws {
+    pub(super) fn new(output: HeadOutput, temperature: f64) -> Draws {
+        let (classes, components) = (output.classes, output.components);
+        let mut weights = Vec::with_capacity(output.rows() * (classes + components));
+        #[allow(clippy::cast_possible_truncation, reason = "the network works in f32")]
+        let warmth = (temperature as f32).max(f32::MIN_POSITIVE);
+        for row in 0..output.rows() {
+            let mut below_most = |logits: &[f32], warmth: f32| {
+                let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                weights.extend(logits.iter().map(|&logit| (logit - most) / warmth));
+            };
+            below_most(output.logits(row), warmth);
+            below_most(&output.mixture(row)[..components], 1.0);
+        }
+        exponentiate(&mut weights);
+        Draws {
+            output,
+            temperature,
+            weights,
+        }
+    }
+
+    /// Weights of a row's classes, then of its mixture's parts.
+    fn weights(&self, row: usize) -> (&[f32], &[f32]) {
+        let (classes, components) = (self.output.classes, self.output.components);
+        let width = classes + components;
+        self.weights[row * width..(row + 1) * width].split_at(classes)
+    }
+
     /// Draws a class of a row among the allowed ones; none when none is.
     pub(super) fn class(
         &self,
         row: usize,
         is_allowed: impl Fn(usize) -> bool,
-        temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> Option<usize> {
-        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
-        draw_from_logits(logits, is_allowed, temperature, generator)
+        if self.output.classes == 1 {
+            return is_allowed(0).then_some(0);
+        }
+        let weights = self.weights(row).0;
+        let allowed = || {
+            let all = weights.iter().enumerate();
+            all.filter(|&(class, _)| is_allowed(class))
+        };
+        let total: f64 = allowed().map(|(_, &weight)| f64::from(weight)).sum();
+        if total > 0.0 {
+            let mut left = uniform(generator) * total;
+            let mut chosen = None;
+            for (class, &weight) in allowed().filter(|(_, weight)| **weight > 0.0) {
+                chosen = Some(class);
+                left -= f64::from(weight);
+                if left <= 0.0 {
+                    break;
+                }
+            }
+            return chosen;
+        }
+        // All that are allowed are too unlikely beside one that is not.
+        let logits = self.output.logits(row);
+        let allowed: Vec<usize> = (0..logits.len()).filter(|&class| is_allowed(class)).collect();
+        let of_allowed: Vec<f32> = allowed.iter().map(|&class| logits[class]).collect();
+        let weights: Vec<f64> = softmax(&of_allowed, self.temperature).collect();
+        let drawn = draw_weighted(&weights, generator);
+        allowed.get(drawn).copied()
     }
 
     /// Draws a number of a row: its class, and its score where that is continuous. With `is_filled` it is not missing,
     /// if any value was seen.
-    #[allow(clippy::too_many_arguments, reason = "one draw's parts")]
     pub(super) fn number(
         &self,
         row: usize,
@@ -33,17 +93,14 @@ impl HeadOutput {
         last: f64,
         is_filled: bool,
         within_range: bool,
-        temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> f64 {
         let banned = banned_classes(codec, last, is_filled);
         let is_allowed = |class| !banned.contains(&Some(class));
         // Where all are banned, the first stands for them.
-        let class = self
-            .class(row, is_allowed, temperature, generator)
-            .unwrap_or(0);
+        let class = self.class(row, is_allowed, generator).unwrap_or(0);
         let score = if Some(class) == codec.continuous_class() {
-            self.score(row, temperature, generator)
+            self.score(row, generator)
         } else if codec.bin(class).is_some() {
             uniform(generator)
         } else {
@@ -59,20 +116,18 @@ impl HeadOutput {
         row: usize,
         codec: &NumberCodec,
         least: f64,
-        temperature: f64,
         generator: &mut ChaCha12Rng,
     ) -> (f64, f64) {
         let width = codec.resolution();
         let parts = match &codec.continuous {
-            Some(map) => self.parts_from(row, map.score(least - width / 2.0), temperature),
+            Some(map) => self.parts_from(row, map.score(least - width / 2.0)),
             None => Vec::new(),
         };
         let is_large = |class: usize| {
             let value = codec.decode(class, 0.0, f64::NAN, true);
             f64::from(u8::from(value >= least)) // a missing one is not
         };
-        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
-        let weights: Vec<f64> = softmax(logits, temperature)
+        let weights: Vec<f64> = softmax(self.output.logits(row), self.temperature)
             .enumerate()
             .map(
                 |(class, share)| match Some(class) == codec.continuous_class() {
@@ -100,14 +155,14 @@ impl HeadOutput {
     }
 
     /// The parts of a row's mixture above a score.
-    fn parts_from(&self, row: usize, score: f64, temperature: f64) -> Vec<Part> {
-        let mixture = self.row_mixture(row);
+    fn parts_from(&self, row: usize, score: f64) -> Vec<Part> {
+        let mixture = self.output.mixture(row);
         let components = mixture.len() / 3;
         softmax(&mixture[..components], 1.0)
             .enumerate()
             .map(|(component, share)| {
                 let mean = f64::from(mixture[components + component]);
-                let scale = temperature * f64::from(mixture[2 * components + component]).exp();
+                let scale = self.temperature * f64::from(mixture[2 * components + component]).exp();
                 let above = 1.0 / (1.0 + ((score - mean) / scale).exp());
                 Part {
                     mean,
@@ -119,24 +174,22 @@ impl HeadOutput {
             .collect()
     }
 
-    /// Log weights, means and log scales of a row; empty without a continuous class.
-    pub(super) fn row_mixture(&self, row: usize) -> &[f32] {
-        let width = self.mixture.len() * self.classes / self.logits.len().max(1);
-        &self.mixture[row * width..(row + 1) * width]
-    }
-
     /// Draws from a row's mixture of logistics.
-    fn score(&self, row: usize, temperature: f64, generator: &mut ChaCha12Rng) -> f64 {
-        let mixture = self.row_mixture(row);
-        let components = mixture.len() / 3;
-        let chosen =
-            draw_from_logits(&mixture[..components], |_| true, 1.0, generator).unwrap_or(0);
+    fn score(&self, row: usize, generator: &mut ChaCha12Rng) -> f64 {
+        let (mixture, weights) = (self.output.mixture(row), self.weights(row).1);
+        let components = weights.len();
+        let mut left = uniform(generator) * weights.iter().map(|&w| f64::from(w)).sum::<f64>();
+        let chosen = weights.iter().position(|&weight| {
+            left -= f64::from(weight);
+            left <= 0.0
+        });
+        let chosen = chosen.unwrap_or(components - 1);
         let (mean, log_scale) = (
             f64::from(mixture[components + chosen]),
             f64::from(mixture[2 * components + chosen]),
         );
         let share = uniform(generator).clamp(TAIL, 1.0 - TAIL);
-        mean + temperature * log_scale.exp() * (share / (1.0 - share)).ln()
+        mean + self.temperature * log_scale.exp() * (share / (1.0 - share)).ln()
     }
 }
 
@@ -188,44 +241,15 @@ pub(super) fn draw_weighted(weights: &[f64], generator: &mut ChaCha12Rng) -> usi
     chosen
 }
 
-/// Draws a position by inverting the distribution function of softmax(logits / temperature) over the allowed ones.
-fn draw_from_logits(
-    logits: &[f32],
-    is_allowed: impl Fn(usize) -> bool,
-    temperature: f64,
-    generator: &mut ChaCha12Rng,
-) -> Option<usize> {
-    if logits.len() == 1 {
-        return is_allowed(0).then_some(0);
+/// Raises e to each of them, eight at a time.
+fn exponentiate(values: &mut [f32]) {
+    let mut eights = values.chunks_exact_mut(8);
+    for eight in &mut eights {
+        let lanes: [f32; 8] = std::array::from_fn(|at| eight[at]);
+        eight.copy_from_slice(&f32x8::from(lanes).exp().to_array());
     }
-    // On the stack where they fit, as they mostly do.
-    let (mut few, mut many) = ([0.0; FEW_CLASSES], Vec::new());
-    let weights = match few.get_mut(..logits.len()) {
-        Some(few) => few,
-        None => {
-            many.resize(logits.len(), 0.0);
-            &mut many[..]
-        }
-    };
-    let allowed = |&(at, _): &(usize, &f32)| is_allowed(at);
-    let most = logits
-        .iter()
-        .enumerate()
-        .filter(allowed)
-        .fold(f32::NEG_INFINITY, |most, (_, &logit)| most.max(logit));
-    let mut total = 0.0;
-    for (at, &logit) in logits.iter().enumerate().filter(allowed) {
-        weights[at] = ((f64::from(logit) - f64::from(most)) / temperature).exp();
-        total += weights[at];
+    for value in eights.into_remainder() {
+        // As among seven others, so that no value depends on where it stands.
+        *value = f32x8::splat(*value).exp().to_array()[0];
     }
-    let mut left = uniform(generator) * total;
-    let mut chosen = None;
-    for (at, _) in logits.iter().enumerate().filter(allowed) {
-        chosen = Some(at);
-        left -= weights[at];
-        if left <= 0.0 {
-            break;
-        }
-    }
-    chosen
 }

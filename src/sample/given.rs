@@ -200,7 +200,7 @@ impl Chunk<'_> {
             let context = contexts
                 .f_narrow(0, 0, long(present))?
                 .f_repeat([long(steps), 1])?;
-            let features = network.features(&buffer.inputs(device)?, context, None)?;
+            let features = network.features(&buffer.tensors(device)?, context, None)?;
             let input = network.lstm_input(&features, &mut Mode::Use)?;
             let input = input.f_view([long(steps), long(present), -1])?;
             state = network.lstm(&input, &state.join(long(present))?, false)?.1;

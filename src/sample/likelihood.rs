@@ -2,7 +2,7 @@
 //! In: a head's output and a value. Out: nats, by the formulas that the loss is computed with.
 
 use super::cells::NumberOutputs;
-use super::draw::banned_classes;
+use super::draw::{Draws, banned_classes};
 use crate::codec::number::{NumberCodec, Target};
 use crate::layout::{NumberColumn, round_difference};
 use crate::model::decoder::HeadOutput;
@@ -10,14 +10,14 @@ use crate::model::decoder::HeadOutput;
 impl HeadOutput {
     /// Log-probability of a class of a row.
     pub(super) fn class_nats(&self, row: usize, class: usize) -> f64 {
-        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
+        let logits = self.logits(row);
         let own = logits.get(class).map_or(0.0, |&logit| f64::from(logit));
         own - log_sum_exp(logits.iter().map(|&logit| f64::from(logit)))
     }
 
     /// Log-probability that a row has none of the banned classes; 0 where it can have no other.
     pub(super) fn allowed_nats(&self, row: usize, banned: [Option<usize>; 2]) -> f64 {
-        let logits = &self.logits[row * self.classes..(row + 1) * self.classes];
+        let logits = self.logits(row);
         let allowed = logits
             .iter()
             .enumerate()
@@ -40,7 +40,7 @@ impl HeadOutput {
 
     /// Log-probability that a row's mixture gives to an interval of scores.
     fn interval_nats(&self, row: usize, target: Target) -> f64 {
-        let mixture = self.row_mixture(row);
+        let mixture = self.mixture(row);
         let components = mixture.len() / 3;
         let weights = || {
             mixture[..components]
@@ -66,17 +66,17 @@ impl NumberOutputs {
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
                 let difference = round_difference(value - last, value.abs().max(last.abs()));
-                output.number_nats(row, &change.step, difference, f64::NAN)
+                output.output.number_nats(row, &change.step, difference, f64::NAN)
             }
-            (_, _, Some(output)) => output.number_nats(row, number.value(), value, last),
+            (_, _, Some(output)) => output.output.number_nats(row, number.value(), value, last),
             _ => 0.0,
         }
     }
 
     /// Log-probability that a row's value is not missing.
     pub(super) fn present_nats(&self, row: usize, number: &NumberColumn, last: f64) -> f64 {
-        let nats = |output: &HeadOutput, codec: &NumberCodec, last: f64| {
-            output.allowed_nats(row, banned_classes(codec, last, true))
+        let nats = |draws: &Draws, codec: &NumberCodec, last: f64| {
+            draws.output.allowed_nats(row, banned_classes(codec, last, true))
         };
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {

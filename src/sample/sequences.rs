@@ -1,7 +1,7 @@
 //! Sampled values, column by column, before they become a frame.
 
 use crate::constraint;
-use crate::layout::{ContextKind, Layout, RowKind};
+use crate::layout::{ContextKind, Layout, RowColumn, RowKind};
 use std::ops::Range;
 
 /// One decided value.
@@ -39,10 +39,15 @@ impl Decided {
     }
 
     pub(super) fn new(is_category: bool) -> Decided {
+        Decided::with_room(is_category, 0)
+    }
+
+    /// An empty column with room for so many values.
+    pub(super) fn with_room(is_category: bool, values: usize) -> Decided {
         if is_category {
-            Decided::Classes(Vec::new())
+            Decided::Classes(Vec::with_capacity(values))
         } else {
-            Decided::Numbers(Vec::new())
+            Decided::Numbers(Vec::with_capacity(values))
         }
     }
 
@@ -136,6 +141,18 @@ impl SampledSequences {
                 .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
                 .collect(),
             index: Vec::new(),
+        }
+    }
+
+    /// No sequences, of all columns, with room for so many rows.
+    pub(super) fn with_room(layout: &Layout, rows: usize) -> SampledSequences {
+        let column = |column: &RowColumn| {
+            Decided::with_room(matches!(column.kind, RowKind::Category(_)), rows)
+        };
+        SampledSequences {
+            rows: layout.rows.iter().map(column).collect(),
+            index: Vec::with_capacity(if layout.index.is_some() { rows } else { 0 }),
+            ..SampledSequences::empty(layout)
         }
     }
 

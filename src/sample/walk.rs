@@ -8,10 +8,14 @@ use crate::layout::{
     ContextSource, HISTORY_FEATURES, Layout, POSITION_FEATURES, RowKind, next_index,
 };
 use crate::model::inputs::{RowInputs, class_tensor, float_tensor};
+use crate::model::sequence::StepInputs;
 use crate::model::{ModelError, long};
 use crate::table::Label;
 use std::ops::Range;
 use tch::Device;
+
+/// Rows for which a walk makes room before it has them.
+const MOST_ROOM: usize = 4_096;
 
 /// One sequence while it is sampled.
 #[derive(Debug, Clone)]
@@ -180,10 +184,7 @@ pub(super) struct RowBuffer<'a> {
     layout: &'a Layout,
     categories: usize,
     rows: usize,
-    history_numbers: Vec<f32>,
-    history_categories: Vec<u32>,
-    position: Vec<f32>,
-    calendar: Vec<f32>,
+    pub(super) inputs: StepInputs,
 }
 
 impl<'a> RowBuffer<'a> {
@@ -193,11 +194,16 @@ impl<'a> RowBuffer<'a> {
             layout,
             categories: layout.rows.iter().filter(|c| is_category(&c.kind)).count(),
             rows: 0,
-            history_numbers: Vec::new(),
-            history_categories: Vec::new(),
-            position: Vec::new(),
-            calendar: Vec::new(),
+            inputs: StepInputs::default(),
         }
+    }
+
+    /// Forgets the walks that were pushed.
+    pub(super) fn clear(&mut self) {
+        self.rows = 0;
+        self.inputs.history_numbers.clear();
+        self.inputs.history_categories.clear();
+        self.inputs.place.clear();
     }
 
     fn number_width(&self) -> usize {
@@ -206,42 +212,53 @@ impl<'a> RowBuffer<'a> {
 
     /// Appends what is to be read of a walk before its next row.
     pub(super) fn push(&mut self, walk: &Walk) {
-        let (numbers, categories) = (self.history_numbers.len(), self.history_categories.len());
-        self.history_numbers
-            .resize(numbers + self.number_width(), 0.0);
-        self.history_categories
-            .resize(categories + self.categories, 0);
+        let number_width = self.number_width();
+        let StepInputs {
+            history_numbers,
+            history_categories,
+            place,
+        } = &mut self.inputs;
+        let (numbers, categories) = (history_numbers.len(), history_categories.len());
+        history_numbers.resize(numbers + number_width, 0.0);
+        history_categories.resize(categories + self.categories, 0);
         walk.history.write(
             self.layout,
-            &mut self.history_numbers[numbers..],
-            &mut self.history_categories[categories..],
+            &mut history_numbers[numbers..],
+            &mut history_categories[categories..],
         );
-        self.position.extend_from_slice(&position_features(
+        place.extend_from_slice(&position_features(
             walk.rows,
             walk.length,
             self.layout,
             walk.number - walk.start,
         ));
         if let Some(index) = &self.layout.index {
-            index.features(walk.number, |value| self.calendar.push(single(value)));
+            index.features(walk.number, |value| place.push(single(value)));
         }
         self.rows += 1;
     }
 
     /// The rows in the order in which they were pushed.
-    pub(super) fn inputs(self, device: Device) -> Result<RowInputs, ModelError> {
+    pub(super) fn tensors(self, device: Device) -> Result<RowInputs, ModelError> {
         let rows = long(self.rows);
         let number_width = long(self.number_width());
+        let position_width = long(POSITION_FEATURES);
         let calendar_width = long(self.layout.calendar_width());
+        let StepInputs {
+            history_numbers,
+            history_categories,
+            place,
+        } = self.inputs;
+        let place = float_tensor(&place, &[rows, position_width + calendar_width], device)?;
         Ok(RowInputs {
-            history_numbers: float_tensor(&self.history_numbers, &[rows, number_width], device)?,
+            history_numbers: float_tensor(&history_numbers, &[rows, number_width], device)?,
             history_categories: class_tensor(
-                self.history_categories.into_iter(),
+                history_categories.into_iter(),
                 &[rows, long(self.categories)],
                 device,
             )?,
-            position: float_tensor(&self.position, &[rows, long(POSITION_FEATURES)], device)?,
-            calendar_before: float_tensor(&self.calendar, &[rows, calendar_width], device)?,
+            position: place.f_narrow(1, 0, position_width)?,
+            calendar_before: place.f_narrow(1, position_width, calendar_width)?,
         })
     }
 }
@@ -278,6 +295,7 @@ impl Chunk<'_> {
         let is_on_grid = given.is_empty()
             || given_index(given.end - 1)
                 .is_none_or(|last| next_index(last, 0.0, self.layout.index_decimals()) == last);
+        let room = length.min(MOST_ROOM);
         Ok(Walk {
             row,
             origin: row,
@@ -300,9 +318,11 @@ impl Chunk<'_> {
                 .layout
                 .rows
                 .iter()
-                .map(|column| Decided::new(matches!(column.kind, RowKind::Category(_))))
+                .map(|column| {
+                    Decided::with_room(matches!(column.kind, RowKind::Category(_)), room)
+                })
                 .collect(),
-            index: Vec::new(),
+            index: Vec::with_capacity(room),
             rows: 0,
             is_over: false,
             nats: self.context_nats[row],

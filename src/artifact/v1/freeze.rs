@@ -226,8 +226,8 @@ impl From<&QuantileMap> for QuantileMapV1 {
             unit,
         } = map;
         QuantileMapV1 {
-            knots: knots.clone(),
-            shares: shares.clone(),
+            knots: knots.to_vec(),
+            shares: shares.to_vec(),
             margin: *margin,
             unit: match *unit {
                 Unit::Plain => UnitV1::Plain,

@@ -1,6 +1,6 @@
 //! The scale of counts: the negative binomial distribution function.
 
-use super::mean_and_deviation;
+use super::{Sorted, mean_and_deviation};
 use super::quantile::{MOST_KNOTS, QuantileMap, Unit};
 
 /// Counts that are rarer than this have the outermost score.
@@ -66,8 +66,8 @@ pub(super) fn map(counts: &[f64]) -> QuantileMap {
         }
     }
     QuantileMap {
-        knots,
-        shares,
+        knots: Sorted::new(knots),
+        shares: Sorted::new(shares),
         margin: TAIL / 4.0,
         unit: Unit::Count,
     }

@@ -7,6 +7,8 @@
 
 /// Decimals looked for, from none to this many.
 const MOST_DECIMALS: u32 = 6;
+/// For the decimals looked for; each value that is sampled is rounded with one.
+const POWERS_OF_TEN: [f64; MOST_DECIMALS as usize + 1] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 /// Whole numbers up to here are exact in f64.
 const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// The grid on which all values of a column lie: `(first + step * k) / 10^decimals`.
@@ -58,7 +60,8 @@ impl Grid {
     }
 
     fn scale(&self) -> f64 {
-        10_f64.powi(self.decimals as i32)
+        let known = POWERS_OF_TEN.get(self.decimals as usize).copied();
+        known.unwrap_or_else(|| 10_f64.powi(self.decimals as i32))
     }
 
     /// The nearest grid point, as the very float its decimal text would read.

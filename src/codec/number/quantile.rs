@@ -1,6 +1,7 @@
 //! Values to normal scores and back, by the empirical distribution.
 
 use super::scale::ratio;
+use super::sorted::Sorted;
 use crate::codec::normal;
 use crate::distribution::NumericalDistribution;
 
@@ -63,9 +64,9 @@ impl Unit {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantileMap {
     /// Increasing places, in the map's unit.
-    pub(crate) knots: Vec<f64>,
+    pub(crate) knots: Sorted,
     /// The distribution function at each knot, increasing from 0 to 1.
-    pub(crate) shares: Vec<f64>,
+    pub(crate) shares: Sorted,
     /// Shares are kept this far from 0 and 1, so that scores stay finite.
     pub(crate) margin: f64,
     pub(crate) unit: Unit,
@@ -149,8 +150,8 @@ impl QuantileMap {
             (knots, shares) = smooth(knots, shares, n);
         }
         QuantileMap {
-            knots,
-            shares,
+            knots: Sorted::new(knots),
+            shares: Sorted::new(shares),
             margin: (0.25 / n).min(0.01),
             unit,
         }
@@ -244,8 +245,8 @@ fn thin(knots: Vec<f64>, shares: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Piecewise linear interpolation over increasing `x`, constant outside. Repeated `x` gives the upper `y`.
-fn interpolate(at: f64, x: &[f64], y: &[f64]) -> f64 {
-    let after = first_above(at, x);
+fn interpolate(at: f64, x: &Sorted, y: &Sorted) -> f64 {
+    let after = x.first_above(at);
     if after == 0 {
         return y[0];
     }
@@ -258,62 +259,5 @@ fn interpolate(at: f64, x: &[f64], y: &[f64]) -> f64 {
     match high - low {
         rise if rise.is_finite() => low + rise * share,
         _ => low * (1.0 - share) + high * share,
-    }
-}
-
-/// Where the first of the sorted values lies that is above `at`: searched for in growing steps from where it would lie if
-/// the values were evenly spaced, since maps are read a dozen times for each row that is sampled.
-fn first_above(at: f64, sorted: &[f64]) -> usize {
-    let (first, last) = (sorted[0], sorted[sorted.len() - 1]);
-    if at >= last {
-        return sorted.len();
-    }
-    if at.is_nan() || at < first {
-        return 0;
-    }
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of the values, and 0 for none that is a number"
-    )]
-    let guess = ((at - first) / (last - first) * (sorted.len() - 1) as f64) as usize;
-    let (mut low, mut high) = (guess.min(sorted.len() - 1), sorted.len() - 1);
-    let mut step = 1;
-    if sorted[low] > at {
-        high = low;
-        while sorted[low] > at {
-            high = low;
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-    } else {
-        let mut next = low + 1;
-        while next < high && sorted[next] <= at {
-            low = next;
-            next += step;
-            step *= 2;
-        }
-        high = high.min(next);
-    }
-    low + sorted[low..high].partition_point(|&value| value <= at)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn searching_from_a_guess_finds_what_a_search_by_halves_finds(
-            mut sorted in prop::collection::vec(prop_oneof![-1e3..1e3, -1e308..1e308, Just(0.0)], 1..60),
-            at in prop_oneof![-1e3..1e3, -1.7e308..1.7e308, Just(0.0), Just(f64::NAN), Just(f64::INFINITY)],
-            choice in any::<prop::sample::Index>(),
-        ) {
-            sorted.sort_by(f64::total_cmp);
-            for at in [at, *choice.get(&sorted)] {
-                prop_assert_eq!(first_above(at, &sorted), sorted.partition_point(|&value| value <= at));
-            }
-        }
     }
 }

@@ -23,10 +23,12 @@ fn codec() -> NumberCodec {
 }
 
 fn output(codec: &NumberCodec) -> HeadOutput {
+    let logits = std::iter::repeat_n(0.3, codec.classes());
+    let mixture = [0.5, -0.2, -0.7, 0.6, -1.0, -0.3, 0.0];
     HeadOutput {
         classes: codec.classes(),
-        logits: vec![0.3; codec.classes()],
-        mixture: vec![0.5, -0.2, -0.7, 0.6, -1.0, -0.3],
+        components: 2,
+        said: logits.chain(mixture).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Column codecs from frozen types to live ones, each checked.
 
 use super::*;
+use crate::codec::number::Sorted;
 
 impl CategoryCodecV1 {
     pub(super) fn thaw(&self, place: &str) -> Result<CategoryCodec, Flaw> {
@@ -104,8 +105,8 @@ impl QuantileMapV1 {
             }
         };
         Ok(QuantileMap {
-            knots: self.knots.clone(),
-            shares: self.shares.clone(),
+            knots: Sorted::new(self.knots.clone()),
+            shares: Sorted::new(self.shares.clone()),
             margin: self.margin,
             unit,
         })

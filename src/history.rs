@@ -143,6 +143,11 @@ impl History {
         self.numbers[slot].last
     }
 
+    /// The score of the last observed value of a number slot; 0 before the first.
+    pub(crate) fn score_of_last(&self, slot: usize) -> f32 {
+        self.numbers[slot].score_last as f32
+    }
+
     /// The change to the last observed value of a number slot from the one observed before; NaN without two.
     pub(crate) fn last_change(&self, slot: usize) -> f64 {
         let NumberHistory { last, previous, .. } = self.numbers[slot];

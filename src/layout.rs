@@ -109,6 +109,11 @@ impl NumberColumn {
             .as_ref()
             .map_or(&self.whole, |change| &change.first)
     }
+
+    /// Whether the value head maps values to scores as the history does.
+    pub(crate) fn is_skip_of_scale(&self) -> bool {
+        self.value().continuous.as_ref() == Some(&self.scale.map)
+    }
 }
 
 /// How a row column is coded.

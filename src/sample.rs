@@ -176,6 +176,8 @@ struct Chunk<'a> {
     context_nats: Vec<f64>,
     /// What rules see of each sequence's context; empty without rules.
     cells: Vec<Cells>,
+    /// By row column, whether its mixture starts from the very score that the history keeps.
+    skips_of_scale: Vec<bool>,
     /// The room for a row, from the first on.
     step: Option<(Step<'a>, RowBuffer<'a>)>,
 }
@@ -239,6 +241,14 @@ impl<'a> Chunk<'a> {
             } else {
                 vec![Cells::new(layout); count]
             },
+            skips_of_scale: layout
+                .rows
+                .iter()
+                .map(|column| match &column.kind {
+                    RowKind::Number(number) => number.is_skip_of_scale(),
+                    RowKind::Category(_) => false,
+                })
+                .collect(),
             step: None,
         };
         chunk.generators = chunk.streams(0);
@@ -385,7 +395,13 @@ impl Chunk<'_> {
                 (RowKind::Number(number), Slot::Number(slot)) => {
                     let is_gap = row_column.source == RowSource::Gap;
                     let outputs = NumberOutputs::new(
-                        &mut step, head, walks, slot, number, self.request.temperature,
+                        &mut step,
+                        head,
+                        walks,
+                        slot,
+                        number,
+                        self.skips_of_scale[column],
+                        self.request.temperature,
                     )?;
                     head += 1 + usize::from(number.change.is_some());
                     let features = self.draw_number(walks, column, slot, number, &outputs, is_gap);

@@ -6,7 +6,7 @@ use super::decoder::{HeadOutput, TargetTensors};
 use super::dropout::Mode;
 use super::inputs::{ContextInputs, CurrentInputs, Padding, RowInputs, to_doubles};
 use super::parameters::{Parameters, Plan};
-use super::sequence::{LstmState, SequenceNetwork, SequenceShape, Slot};
+use super::sequence::{LstmState, SequenceNetwork, SequenceShape, Slot, StepInputs};
 use super::{Sizes, long};
 use crate::encode::{EncodedContext, EncodedRows, Encoder};
 use crate::layout::{CURRENT_FEATURES, Layout, NumberChoice};
@@ -16,6 +16,8 @@ use crate::rng::{Purpose, Seed, below, uniform};
 use crate::table::{ColumnSchema, Label, Role, Schema, SequenceTable, Storage, Values};
 use crate::tasks::{SequenceTask, row_head_names};
 use crate::train::Task;
+
+use ndarray::Array2;
 use std::ops::Range;
 use tch::nn::{OptimizerConfig, VarStore};
 use tch::{Device, Kind, Tensor};
@@ -354,75 +356,91 @@ fn a_long_sequence_in_parts_equals_the_whole() {
 
 #[test]
 fn sampling_computes_what_training_computed() {
-    let fixture = fixture(&[8]);
+    let lengths = [8, 5];
+    let fixture = fixture(&lengths);
     let network = SequenceNetwork::new(&fixture.shape, &fixture.parameters).expect("network");
     let rows = &fixture.rows();
     let context =
-        ContextInputs::new(&fixture.encoder().context, &[0], Device::Cpu).expect("context");
-    let whole = std::slice::from_ref(&(0..8));
+        ContextInputs::new(&fixture.encoder().context, &[0, 1], Device::Cpu).expect("context");
+    let ranges = [0..8, 8..13];
     let (forced, _) = network
         .teacher_forced(
             &context,
-            &RowInputs::new(rows, whole, Device::Cpu).expect("rows"),
-            &CurrentInputs::new(rows, whole, Device::Cpu).expect("rows"),
-            &Padding::new(&[8], Device::Cpu).expect("padding"),
-            &LstmState::start(SIZES, 1, Device::Cpu).expect("state"),
+            &RowInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
+            &CurrentInputs::new(rows, &ranges, Device::Cpu).expect("rows"),
+            &Padding::new(&lengths, Device::Cpu).expect("padding"),
+            &LstmState::start(SIZES, 2, Device::Cpu).expect("state"),
             &mut Mode::Use,
         )
         .expect("a pass");
-    let mut state = LstmState::start(SIZES, 1, Device::Cpu).expect("state");
-    for step in 0..8 {
-        let row = step..step + 1;
-        let one = std::slice::from_ref(&row);
-        let current = CurrentInputs::new(rows, one, Device::Cpu).expect("row");
-        let inputs = RowInputs::new(rows, one, Device::Cpu).expect("row");
-        let features = network
-            .features(&inputs, network.context(&context).expect("context"), None)
-            .expect("features");
-        let input = network
-            .lstm_input(&features, &mut Mode::Use)
-            .expect("input")
-            .unsqueeze(0);
-        let (output, after) = network.lstm(&input, &state, false).expect("a step");
-        state = after;
-        let before = network
-            .before_row(&output.squeeze_dim(0), &features)
+    let mut state = LstmState::start(SIZES, 2, Device::Cpu).expect("state");
+    let contexts = network.context(&context).expect("contexts");
+    let mut step = network.step(1, Device::Cpu).expect("room that grows");
+    for at in 0..8 {
+        // The second sequence ends first.
+        let present: Vec<usize> = (0..2).filter(|&sequence| at < lengths[sequence]).collect();
+        let rows_of_step: Vec<usize> = present.iter().map(|&s| ranges[s].start + at).collect();
+        let places = Tensor::from_slice(&present.iter().copied().map(long).collect::<Vec<_>>());
+        let floats = |matrix: &Array2<f32>| -> Vec<f32> {
+            let of_row = |&row: &usize| matrix.row(row).to_vec();
+            rows_of_step.iter().flat_map(of_row).collect()
+        };
+        let place = |&row: &usize| {
+            let position = rows.position.row(row).to_vec();
+            [position, rows.calendar_before.row(row).to_vec()].concat()
+        };
+        let classes = rows_of_step
+            .iter()
+            .map(|&row| rows.history_categories.row(row).to_vec());
+        let inputs = StepInputs {
+            history_numbers: floats(&rows.history_numbers),
+            history_categories: classes.flatten().collect(),
+            place: rows_of_step.iter().flat_map(place).collect(),
+        };
+        state = step
+            .begin(
+                &inputs,
+                &contexts.index_select(0, &places),
+                &state.keep(&places).expect("states"),
+            )
             .expect("a row");
-        let buffer = Tensor::zeros(
-            [1, long(fixture.shape.slots.len()) * SIZES.embedding],
-            (Kind::Float, Device::Cpu),
-        );
         for (column, slot) in fixture.shape.slots.iter().enumerate() {
-            for (head, _) in fixture
-                .shape
-                .decoder
-                .heads
-                .iter()
-                .enumerate()
-                .filter(|(_, head)| head.column == column)
-            {
-                let stepwise = to_doubles(&network.head(head, &before, &buffer).expect("a head"))
-                    .expect("host");
-                let trained =
-                    to_doubles(&forced.select(0, long(head)).select(0, long(step))).expect("host");
-                assert_close(&stepwise, &trained, 1e-5); // f32, other summation order
+            let heads = fixture.shape.decoder.heads.iter().enumerate();
+            for (head, _) in heads.filter(|(_, head)| head.column == column) {
+                let skip: Vec<f32> = rows_of_step
+                    .iter()
+                    .map(|&row| rows.skip[(row, head)])
+                    .collect();
+                let stepwise = step.output(head, &skip).expect("a head");
+                let wanted: Vec<i64> = rows_of_step.iter().copied().map(long).collect();
+                let hidden = forced
+                    .select(0, long(head))
+                    .index_select(0, &Tensor::from_slice(&wanted));
+                let trained = network
+                    .decoder
+                    .output(head, &hidden, &skip)
+                    .expect("a head");
+                let doubles = |said: &[f32]| said.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
+                assert_close(&doubles(&stepwise.said), &doubles(&trained.said), 1e-5); // f32, other summation order
             }
-            let embedded = match *slot {
+            match *slot {
                 Slot::Number(slot) => {
-                    let width = long(CURRENT_FEATURES);
-                    let features = current.numbers.narrow(1, long(slot) * width, width);
-                    network
-                        .embed_number(slot, &features, (column == 0).then_some(&current.calendar))
-                        .expect("a number")
+                    let width = CURRENT_FEATURES;
+                    let of_row = |&row: &usize| {
+                        rows.current_numbers.row(row).to_vec()[slot * width..(slot + 1) * width]
+                            .to_vec()
+                    };
+                    let features: Vec<f32> = rows_of_step.iter().flat_map(of_row).collect();
+                    let calendar = floats(&rows.calendar);
+                    step.know_number(column, &features, (column == 0).then_some(&calendar))
+                        .expect("a number");
                 }
-                Slot::Category(slot) => network
-                    .embed_category(slot, &current.categories.select(1, long(slot)))
-                    .expect("a class"),
-            };
-            let width = SIZES.embedding;
-            buffer
-                .narrow(1, long(column) * width, width)
-                .copy_(&embedded);
+                Slot::Category(slot) => {
+                    let class = |&row: &usize| rows.current_categories[(row, slot)];
+                    step.know_category(column, rows_of_step.iter().map(class).collect())
+                        .expect("a class");
+                }
+            }
         }
     }
 }
@@ -481,11 +499,10 @@ fn loss_on_host(
         let total: f64 = logits.iter().map(|&v| f64::from(v).exp()).sum();
         f64::from(logits[at]) - total.ln()
     };
-    let logits = &output.logits[row * output.classes..(row + 1) * output.classes];
-    let mut loss = -log_softmax(logits, class);
+    let mut loss = -log_softmax(output.logits(row), class);
     if continuous {
         let components = 2;
-        let mixture = &output.mixture[row * 3 * components..(row + 1) * 3 * components];
+        let mixture = output.mixture(row);
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
         let probability: f64 = (0..components)
             .map(|k| {
@@ -532,8 +549,8 @@ fn the_loss_is_that_of_the_distribution_that_is_sampled() {
         };
         // A context has no row before, and so nothing to skip from.
         let (without, from_zero) = (output(&[]), output(&[0.0; 70]));
-        assert_eq!(without.logits.len(), 70 * shape.classes);
-        assert_eq!(without.mixture, from_zero.mixture);
+        assert_eq!(without.rows(), 70);
+        assert_eq!(without.said, from_zero.said);
         let output = output(&skip);
         for row in 0..70 {
             let found = f64::try_from(losses.get(long(head)).get(long(row))).expect("a number");

@@ -215,6 +215,7 @@ impl NumberOutputs {
         walks: &[Walk],
         slot: usize,
         number: &NumberColumn,
+        is_skip_of_scale: bool,
         temperature: f64,
     ) -> Result<NumberOutputs, ModelError> {
         let by_change = |walk: &Walk| number.change.is_some() && !walk.history.last(slot).is_nan();
@@ -225,10 +226,14 @@ impl NumberOutputs {
         if walks.iter().any(|walk| !by_change(walk)) {
             let skip: Vec<f32> = match &number.change {
                 Some(_) => vec![0.0; walks.len()],
-                None => walks
-                    .iter()
-                    .map(|walk| skip_score(number.value(), walk.history.last(slot)))
-                    .collect(),
+                None if is_skip_of_scale => {
+                    let score = |walk: &Walk| walk.history.score_of_last(slot);
+                    walks.iter().map(score).collect()
+                }
+                None => {
+                    let score = |walk: &Walk| skip_score(number.value(), walk.history.last(slot));
+                    walks.iter().map(score).collect()
+                }
             };
             outputs.value = Some(Draws::new(step.output(head, &skip)?, temperature));
         }
@@ -257,9 +262,14 @@ impl NumberOutputs {
             (Some(change), Some(output), _) if !last.is_nan() => {
                 last + output.number(row, &change.step, f64::NAN, is_filled, true, generator)
             }
-            (_, _, Some(output)) => {
-                output.number(row, number.value(), last, is_filled, within_range, generator)
-            }
+            (_, _, Some(output)) => output.number(
+                row,
+                number.value(),
+                last,
+                is_filled,
+                within_range,
+                generator,
+            ),
             _ => f64::NAN,
         }
     }

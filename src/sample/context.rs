@@ -1,7 +1,7 @@
 //! A chunk's contexts: what is given is taken in, the rest drawn column by column.
 
-use super::draw::Draws;
 use super::cells::open_draw;
+use super::draw::Draws;
 use super::sequences::{Decided, DecidedValue};
 use super::{Chunk, Goal, SampleError, small};
 use crate::codec::number::NumberCodec;

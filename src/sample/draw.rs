@@ -77,7 +77,9 @@ impl Draws {
         }
         // All that are allowed are too unlikely beside one that is not.
         let logits = self.output.logits(row);
-        let allowed: Vec<usize> = (0..logits.len()).filter(|&class| is_allowed(class)).collect();
+        let allowed: Vec<usize> = (0..logits.len())
+            .filter(|&class| is_allowed(class))
+            .collect();
         let of_allowed: Vec<f32> = allowed.iter().map(|&class| logits[class]).collect();
         let weights: Vec<f64> = softmax(&of_allowed, self.temperature).collect();
         let drawn = draw_weighted(&weights, generator);
@@ -251,5 +253,68 @@ fn exponentiate(values: &mut [f32]) {
     for value in eights.into_remainder() {
         // As among seven others, so that no value depends on where it stands.
         *value = f32x8::splat(*value).exp().to_array()[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Seed};
+
+    fn draws(logits: &[f32], temperature: f64) -> Draws {
+        let output = HeadOutput {
+            classes: logits.len(),
+            components: 0,
+            said: logits.to_vec(),
+        };
+        Draws::new(output, temperature)
+    }
+
+    #[test]
+    fn classes_come_up_by_the_softmax_of_their_logits_and_of_the_allowed_alone() {
+        let mut generator = Seed::new(Some(3)).stream(Purpose::Sampling);
+        let draws = draws(&[2.0, -1.0, 0.5, 1.0], 2.0);
+        let mut shares = [0.0; 4];
+        for _ in 0..20_000 {
+            let class = draws.class(0, |class| class != 2, &mut generator);
+            shares[class.expect("three are allowed")] += 1.0 / 20_000.0;
+        }
+        let weights = [1.0, (-1.5_f64).exp(), 0.0, (-0.5_f64).exp()];
+        for (share, weight) in shares.iter().zip(weights) {
+            let wanted = weight / weights.iter().sum::<f64>();
+            // 20,000 draws: a standard deviation is 0.0035 at most.
+            assert!((share - wanted).abs() < 0.015, "{shares:?}");
+        }
+        assert_eq!(draws.class(0, |_| false, &mut generator), None);
+    }
+
+    #[test]
+    fn classes_far_below_a_banned_one_are_drawn_by_their_own_logits() {
+        let mut generator = Seed::new(Some(3)).stream(Purpose::Sampling);
+        let draws = draws(&[400.0, 1.0, 1.0], 1.0);
+        let drawn: Vec<_> = (0..200)
+            .map(|_| draws.class(0, |class| class > 0, &mut generator))
+            .collect();
+        assert!(drawn.contains(&Some(1)) && drawn.contains(&Some(2)));
+        assert!(!drawn.contains(&Some(0)) && !drawn.contains(&None));
+    }
+
+    #[test]
+    fn exponentials_are_those_of_each_number_wherever_it_stands() {
+        let values: Vec<f32> = (0..77).map(|i| 3.0 - 1.7 * i as f32).collect();
+        let mut together = values.clone();
+        exponentiate(&mut together);
+        for (at, (&found, &value)) in together.iter().zip(&values).enumerate() {
+            let mut alone = [value];
+            exponentiate(&mut alone);
+            assert_eq!(found.to_bits(), alone[0].to_bits(), "number {at}");
+            let wanted = f64::from(value).exp();
+            // Two units in the last place; below the smallest normal float digits are fewer.
+            let tolerance = (wanted * 2.4e-7).max(2e-45);
+            assert!(
+                (f64::from(found) - wanted).abs() <= tolerance,
+                "e to {value} is {found}"
+            );
+        }
     }
 }

@@ -66,7 +66,9 @@ impl NumberOutputs {
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {
                 let difference = round_difference(value - last, value.abs().max(last.abs()));
-                output.output.number_nats(row, &change.step, difference, f64::NAN)
+                output
+                    .output
+                    .number_nats(row, &change.step, difference, f64::NAN)
             }
             (_, _, Some(output)) => output.output.number_nats(row, number.value(), value, last),
             _ => 0.0,
@@ -76,7 +78,9 @@ impl NumberOutputs {
     /// Log-probability that a row's value is not missing.
     pub(super) fn present_nats(&self, row: usize, number: &NumberColumn, last: f64) -> f64 {
         let nats = |draws: &Draws, codec: &NumberCodec, last: f64| {
-            draws.output.allowed_nats(row, banned_classes(codec, last, true))
+            draws
+                .output
+                .allowed_nats(row, banned_classes(codec, last, true))
         };
         match (&number.change, &self.change, &self.value) {
             (Some(change), Some(output), _) if !last.is_nan() => {

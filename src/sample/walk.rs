@@ -318,9 +318,7 @@ impl Chunk<'_> {
                 .layout
                 .rows
                 .iter()
-                .map(|column| {
-                    Decided::with_room(matches!(column.kind, RowKind::Category(_)), room)
-                })
+                .map(|column| Decided::with_room(matches!(column.kind, RowKind::Category(_)), room))
                 .collect(),
             index: Vec::with_capacity(room),
             rows: 0,

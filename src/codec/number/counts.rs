@@ -1,7 +1,7 @@
 //! The scale of counts: the negative binomial distribution function.
 
-use super::{Sorted, mean_and_deviation};
 use super::quantile::{MOST_KNOTS, QuantileMap, Unit};
+use super::{Sorted, mean_and_deviation};
 
 /// Counts that are rarer than this have the outermost score.
 const TAIL: f64 = 1e-6;

@@ -150,7 +150,9 @@ impl StepWeights {
         });
         let mut first = 0;
         let categories = shape.classes.iter().map(|&classes| {
-            let table = network.history_category_table.f_narrow(0, first, classes + 1)?;
+            let table = network
+                .history_category_table
+                .f_narrow(0, first, classes + 1)?;
             first += classes + 1;
             to_host(&table)
         });
@@ -277,8 +279,8 @@ impl Step<'_> {
             let into = into.zip(block.chunks_exact_mut(own_width));
             match *slot {
                 Slot::Number(slot) => {
-                    let (weight, bias) = self.weights.history_numbers[slot]
-                        .split_at(HISTORY_FEATURES * embedding);
+                    let (weight, bias) =
+                        self.weights.history_numbers[slot].split_at(HISTORY_FEATURES * embedding);
                     let all = inputs.history_numbers.chunks_exact(HISTORY_FEATURES);
                     let numbers = usize::try_from(shape.numbers).unwrap_or(1);
                     for ((into, own), features) in into.zip(all.skip(slot).step_by(numbers)) {
@@ -325,11 +327,15 @@ impl Step<'_> {
             said,
             ..
         } = &mut self.views;
-        let start: usize = (0..column).map(|column| self.network.own_width(column)).sum();
+        let start: usize = (0..column)
+            .map(|column| self.network.own_width(column))
+            .sum();
         let width = long(self.network.own_width(column));
-        let own_history =
-            self.own_tensor
-                .f_as_strided([*sequences, width], [width, 1], *sequences * long(start))?;
+        let own_history = self.own_tensor.f_as_strided(
+            [*sequences, width],
+            [width, 1],
+            *sequences * long(start),
+        )?;
         let _ = before[column].f_mm_out(hidden, known)?;
         let _ = hidden.f_addmm_(&own_history, own)?.f_silu_()?;
         self.network
@@ -349,14 +355,15 @@ impl Step<'_> {
             return Ok(());
         };
         let sequences = self.views.sequences;
-        let tensor = |values: &[f32], width: i64| {
-            float_tensor(values, &[sequences, width], self.device)
-        };
+        let tensor =
+            |values: &[f32], width: i64| float_tensor(values, &[sequences, width], self.device);
         let features = tensor(features, long(CURRENT_FEATURES))?;
         let calendar = calendar
             .map(|calendar| tensor(calendar, self.network.shape.calendar))
             .transpose()?;
-        let embedded = self.network.embed_number(slot, &features, calendar.as_ref())?;
+        let embedded = self
+            .network
+            .embed_number(slot, &features, calendar.as_ref())?;
         self.views.value[column].f_copy_(&embedded)?;
         Ok(())
     }

@@ -47,11 +47,11 @@ fn the_shares_of_all_values_sum_to_one() {
 #[test]
 fn a_number_from_some_value_on_is_drawn_as_among_all_that_are_as_large() {
     let codec = codec();
-    let output = output(&codec);
+    let draws = Draws::new(output(&codec), 1.0);
     let mut generator = Seed::new(Some(7)).stream(Purpose::Sampling);
     let (mut plain, mut count) = (0.0, 0);
     for _ in 0..20_000 {
-        let value = output.number(0, &codec, f64::NAN, false, true, 1.0, &mut generator);
+        let value = draws.number(0, &codec, f64::NAN, false, true, &mut generator);
         if codec.restore(value, true) >= 300.0 {
             plain += codec.restore(value, true);
             count += 1;
@@ -59,7 +59,7 @@ fn a_number_from_some_value_on_is_drawn_as_among_all_that_are_as_large() {
     }
     let (mut truncated, mut nats) = (0.0, 0.0);
     for _ in 0..2_000 {
-        let (value, own) = output.number_from(0, &codec, 300.0, 1.0, &mut generator);
+        let (value, own) = draws.number_from(0, &codec, 300.0, &mut generator);
         assert!((300.0..=401.0).contains(&value));
         (truncated, nats) = (truncated + value, own);
     }
@@ -70,7 +70,7 @@ fn a_number_from_some_value_on_is_drawn_as_among_all_that_are_as_large() {
     // Values above 300 spread by 30.
     assert!((plain - truncated).abs() < 4.0, "{plain} {truncated}");
     // None is so large.
-    let (value, nats) = output.number_from(0, &codec, 10_000.0, 1.0, &mut generator);
+    let (value, nats) = draws.number_from(0, &codec, 10_000.0, &mut generator);
     assert!(value == 10_000.0 && nats < -5.0, "{value} {nats}");
 }
 

@@ -268,15 +268,16 @@ impl Decoding<'_> {
         Ok(one_each(labels, &presence))
     }
 
-    /// Goes on to a sequence as if those before had been made up, which are of the given lengths.
+    /// Goes on towards a sequence as if those before had been made up, which are of the given lengths: past some of them
+    /// at a call, and tells whether it is there.
     /// # Errors
     /// [`IdentifierError`] when there is no room for those before.
-    pub(crate) fn skip_to(
+    pub(crate) fn skip_towards(
         &self,
         sequence: usize,
         lengths: &Lengths,
         made_up: &mut MadeUp<'_>,
-    ) -> Result<(), IdentifierError> {
+    ) -> Result<bool, IdentifierError> {
         let makes_up = |column: &usize| self.schema.columns[*column].role == Role::SequenceKey;
         let has_personal_key = !self.personal_key_columns().is_empty();
         let columns: Vec<usize> = (0..self.schema.columns.len())
@@ -285,19 +286,17 @@ impl Decoding<'_> {
             })
             .filter(|column| !(has_personal_key && makes_up(column)))
             .collect();
-        while made_up.next_sequence < sequence {
-            let first = made_up.next_sequence;
-            let end = sequence.min(first + SKIPPED);
-            let of_one_row = SampledSequences::without_values(vec![1; end - first]);
-            let own = (first..end).map(|sequence| lengths.of(sequence).unwrap_or(1));
-            let of_own_rows = SampledSequences::without_values(own.collect());
-            self.personal_keys(&of_one_row, made_up)?;
-            for &column in &columns {
-                self.skip(column, &of_one_row, &of_own_rows, made_up)?;
-            }
-            made_up.next_sequence = end;
+        let first = made_up.next_sequence;
+        let end = sequence.min(first + SKIPPED).max(first);
+        let of_one_row = SampledSequences::without_values(vec![1; end - first]);
+        let own = (first..end).map(|sequence| lengths.of(sequence).unwrap_or(1));
+        let of_own_rows = SampledSequences::without_values(own.collect());
+        self.personal_keys(&of_one_row, made_up)?;
+        for &column in &columns {
+            self.skip(column, &of_one_row, &of_own_rows, made_up)?;
         }
-        Ok(())
+        made_up.next_sequence = end;
+        Ok(end >= sequence)
     }
 
     /// Goes on past some sequences in one column.

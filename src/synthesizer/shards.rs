@@ -4,7 +4,7 @@
 use super::ParSynthesizer;
 use super::stream::Amount;
 use crate::decode::{Decoding, GivenIdentifiers, MadeUp};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::OptionError;
 use crate::sample::Request;
 use crate::sampling::Lengths;
@@ -30,7 +30,11 @@ impl ParSynthesizer {
                 let sequences = sequences.unwrap_or(range.end);
                 self.number_rows_apart(range, sequences, &decoding, &mut made_up)?;
             }
-            decoding.skip_to(range.start, &request.lengths, &mut made_up)?;
+            while !decoding.skip_towards(range.start, &request.lengths, &mut made_up)? {
+                if request.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+            }
         }
         Ok(made_up)
     }

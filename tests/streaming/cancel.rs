@@ -1,6 +1,6 @@
 //! Sampling that someone ends, and what it tells on the way.
 
-use crate::common::{SEQUENCES, model, options};
+use crate::common::{SEQUENCES, model, model_with_endless_personal_key, options};
 use parsynth::{CancelToken, ContinueOptions, Error, ImputeOptions, SampleOptions, SampleProgress};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -50,6 +50,22 @@ fn another_thread_ends_continuing_and_filling() {
     let options = ImputeOptions::default().cancel_token(token);
     let error = model.impute_with(&history, &options).unwrap_err();
     assert!(matches!(error, Error::Cancelled), "{error}");
+}
+
+#[test]
+fn the_way_to_a_far_range_of_personal_keys_can_be_cancelled() {
+    let model = model_with_endless_personal_key();
+    let (token, thread) = cancelled_soon();
+    // As far as this, the keys before would fill the memory.
+    let far = 1_000_000_000_000;
+    let options = SampleOptions::sequences(far)
+        .length(1)
+        .seed(1)
+        .sequence_range(far - 1..far)
+        .cancel_token(token);
+    let error = model.sample_with(&options).unwrap_err();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    thread.join().unwrap();
 }
 
 #[test]

@@ -150,6 +150,11 @@ pub(crate) fn model_with_personal_key() -> ParSynthesizer {
     with_key(&["k"], ("k", SdType::personal(PersonalKind::FirstName)))
 }
 
+/// The same with a key of which there are as many as anyone wants.
+pub(crate) fn model_with_endless_personal_key() -> ParSynthesizer {
+    with_key(&["k"], ("k", SdType::personal(PersonalKind::Email)))
+}
+
 /// The same with a key of a first name and the region, which is drawn.
 pub(crate) fn model_with_mixed_key() -> ParSynthesizer {
     with_key(

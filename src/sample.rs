@@ -459,8 +459,10 @@ impl Chunk<'_> {
         for walk in walks {
             sampled.lengths.push(walk.rows - walk.given.len());
             sampled.index.extend(walk.index);
-            for (all, own) in sampled.rows.iter_mut().zip(walk.columns) {
-                all.append(own);
+            for row in walk.values.chunks_exact(self.layout.rows.len().max(1)) {
+                for (all, &own) in sampled.rows.iter_mut().zip(row) {
+                    all.push(own);
+                }
             }
         }
         sampled

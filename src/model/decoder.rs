@@ -493,9 +493,15 @@ impl Decoder {
 
 /// A tensor's numbers, row after row.
 pub(crate) fn to_host(tensor: &Tensor) -> Result<Vec<f32>, ModelError> {
-    let tensor = tensor
-        .f_to_device(Device::Cpu)?
-        .f_to_kind(Kind::Float)?
-        .f_contiguous()?;
-    Ok(Vec::<f32>::try_from(tensor.f_view([-1])?)?)
+    let is_there = (tensor.device(), tensor.kind()) == (Device::Cpu, Kind::Float);
+    let tensor = match is_there && tensor.is_contiguous() {
+        true => tensor.shallow_clone(),
+        false => tensor
+            .f_to_device(Device::Cpu)?
+            .f_to_kind(Kind::Float)?
+            .f_contiguous()?,
+    };
+    let mut numbers = vec![0.0; tensor.numel()];
+    tensor.f_copy_data(&mut numbers, tensor.numel())?;
+    Ok(numbers)
 }

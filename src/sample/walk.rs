@@ -1,6 +1,6 @@
 //! One sequence while it is sampled, and what the network reads of it before its next row.
 
-use super::sequences::{Decided, DecidedValue};
+use super::sequences::DecidedValue;
 use super::{Chunk, GivenRows, Goal, Request, SampleError, single};
 use crate::constraint::{Allowed, Cell, Cells, Moment, Place, Rules};
 use crate::history::{History, position_features};
@@ -15,7 +15,7 @@ use std::ops::Range;
 use tch::Device;
 
 /// Rows for which a walk makes room before it has them.
-const MOST_ROOM: usize = 4_096;
+const MOST_ROOM: usize = 1_024;
 
 /// One sequence while it is sampled.
 #[derive(Debug, Clone)]
@@ -38,9 +38,10 @@ pub(super) struct Walk {
     /// Given index numbers may lie between the decimals that new ones are rounded to.
     pub(super) is_on_grid: bool,
     pub(super) history: History,
-    pub(super) columns: Vec<Decided>,
+    /// Row after row, since those of one row are kept soon after each other.
+    pub(super) values: Vec<DecidedValue>,
     pub(super) index: Vec<f64>,
-    /// Rows so far, the given ones among them; `columns` and `index` hold the others.
+    /// Rows so far, the given ones among them; `values` and `index` hold the others.
     pub(super) rows: usize,
     pub(super) is_over: bool,
     /// How likely it is, where candidates are compared, in nats: of new rows all cells, of given ones those known.
@@ -100,7 +101,7 @@ impl Walk {
         match self.given_row() {
             Some(row) if !is_known => self.filled.push((column, row, cell)),
             Some(_) => {}
-            None => self.columns[column].push(cell),
+            None => self.values.push(cell),
         }
     }
 
@@ -168,9 +169,7 @@ impl Walk {
         self.stuck = self.stuck.or(Some(place));
         self.is_over = true;
         let rows = self.rows - self.given.len();
-        for column in &mut self.columns {
-            column.truncate(rows);
-        }
+        self.values.truncate(rows * self.ahead.len());
     }
 
     /// How likely its new rows are, in nats per row.
@@ -314,12 +313,7 @@ impl Chunk<'_> {
             number: start,
             is_on_grid,
             history: History::new(self.layout),
-            columns: self
-                .layout
-                .rows
-                .iter()
-                .map(|column| Decided::with_room(matches!(column.kind, RowKind::Category(_)), room))
-                .collect(),
+            values: Vec::with_capacity(room * self.layout.rows.len()),
             index: Vec::with_capacity(room),
             rows: 0,
             is_over: false,

@@ -118,14 +118,18 @@ impl SequenceShape {
             products.push([1, rows, hidden, 4 * hidden]);
         }
         products.push([self.numbers, rows, long(HISTORY_FEATURES), embedding]);
-        products.push([1, rows, self.base(), self.heads() * head]);
-        products.push([self.heads(), rows, self.own(), head]);
         for of_head in &self.decoder.heads {
             let outputs = match of_head.continuous {
                 Some(_) => 3 * components + 1,
                 None => 0,
             };
-            products.push([1, rows, long(of_head.column) * embedding, head]);
+            let known = self.base() + 1 + long(of_head.column) * embedding;
+            let own = match self.slots[of_head.column] {
+                Slot::Number(_) => self.own(),
+                Slot::Category(_) => embedding,
+            };
+            products.push([1, rows, known, head]);
+            products.push([1, rows, own, head]);
             products.push([1, rows, head, long(of_head.classes) + outputs]);
         }
         products.push([self.numbers, rows, long(CURRENT_FEATURES), embedding]);

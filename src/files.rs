@@ -50,7 +50,13 @@ fn check_replaceable(path: &Path) -> std::io::Result<()> {
         Err(_) if path.file_name().is_none() || has_trailing_separator(path) => {
             refusal("it names no file")
         }
-        Err(_) => Ok(()),
+        Err(_) => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no folder {}; make it first", folder.display()),
+            )),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -72,6 +78,10 @@ mod tests {
         assert!(refused(folder.path()).contains("it is a folder"));
         assert!(refused(Path::new("")).contains("it names no file"));
         assert!(refused(&folder.path().join("new/")).contains("it names no file"));
+        let nowhere = refused(&folder.path().join("nowhere/file.csv"));
+        assert!(
+            nowhere.contains("there is no folder ") && nowhere.ends_with("nowhere; make it first")
+        );
         #[cfg(unix)]
         for path in [Path::new("/dev/null"), &folder.path().join("x".repeat(300))] {
             refused(path);

@@ -41,7 +41,19 @@ pub(super) fn read(
     metadata: &Metadata,
 ) -> Result<DataFrame, TableError> {
     let (names, cells) = scan(bytes, path, |names| {
-        super::schema::check_same_names(|| names.iter().map(String::as_str), metadata)
+        let checked =
+            super::schema::check_same_names(|| names.iter().map(String::as_str), metadata);
+        match other_separator(names) {
+            Some(separator) if checked.is_err() => Err(TableError::Csv {
+                path: path.to_path_buf(),
+                line: 1,
+                reason: format!(
+                    "there is one column, `{}`, with {separator:?} in its name; columns are separated by commas here",
+                    names[0]
+                ),
+            }),
+            _ => checked,
+        }
     })?;
     let columns = names
         .iter()
@@ -72,6 +84,15 @@ pub(super) fn read_text(bytes: &[u8], path: &Path) -> Result<DataFrame, TableErr
         .map(|(name, text)| Series::from(text).with_name(name.as_str().into()).into())
         .collect();
     Ok(DataFrame::new(cells.lines.len(), columns)?)
+}
+
+/// What a file's columns seem to be separated by, if that is not commas.
+pub(super) fn other_separator(names: &[impl AsRef<str>]) -> Option<char> {
+    let [only] = names else {
+        return None;
+    };
+    let mut separators = [';', '\t', '|'].into_iter();
+    separators.find(|separator| only.as_ref().contains(*separator))
 }
 
 /// Column names, to be checked before the rows are read, and cells.

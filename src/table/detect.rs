@@ -15,6 +15,7 @@ use std::path::Path;
 
 use polars::prelude::DataFrame;
 
+use super::csv::other_separator;
 use super::{TableError, files};
 use crate::metadata::{Metadata, SdType};
 use profile::{Family, Profile};
@@ -168,12 +169,7 @@ impl Metadata {
     /// [`TableError`] when the file cannot be read, is not UTF-8, has no header or rows of unequal length.
     pub fn detect_from_csv(path: impl AsRef<Path>) -> Result<DetectedMetadata, TableError> {
         let text = files::read_csv_as_text(path.as_ref())?;
-        let separator = match text.columns() {
-            [only] => [';', '\t', '|']
-                .into_iter()
-                .find(|sign| only.name().contains(*sign)),
-            _ => None,
-        };
+        let separator = other_separator(&text.get_column_names());
         let mut detected = Metadata::detect_from_dataframe(&untyped::typed(text)?)?;
         if let Some(separator) = separator {
             detected.report.notes.push(format!(

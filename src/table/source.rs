@@ -197,6 +197,11 @@ fn merge(columns: &mut [(String, DataType)], other: &[(String, DataType)]) -> Op
             None => return Some(format!("column `{name}` is not there, though it is")),
             Some(DataType::Null) => {}
             Some(own) if *dtype == DataType::Null => *dtype = own.clone(),
+            Some(own) if own != dtype && own.to_string() == dtype.to_string() => {
+                return Some(format!(
+                    "column `{name}` has an {dtype} of other categories than it has"
+                ));
+            }
             Some(own) if own != dtype => {
                 return Some(format!("column `{name}` has dtype {own}, and {dtype}"));
             }
@@ -204,4 +209,33 @@ fn merge(columns: &mut [(String, DataType)], other: &[(String, DataType)]) -> Op
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polars::prelude::FrozenCategories;
+
+    #[test]
+    fn files_that_are_no_one_table_are_told_by_what_differs() {
+        let of = |name: &str, dtype: DataType| (name.to_owned(), dtype);
+        let categories = |names: &[&str]| {
+            let frozen = FrozenCategories::new(names.iter().copied()).unwrap();
+            DataType::from_frozen_categories(frozen)
+        };
+        let differ = |first: DataType, other: DataType| {
+            merge(&mut [of("a", first)], &[of("a", other)]).unwrap()
+        };
+        assert_eq!(
+            differ(DataType::Int64, DataType::String),
+            "column `a` has dtype str, and i64"
+        );
+        assert_eq!(
+            differ(categories(&["x", "y"]), categories(&["x", "z"])),
+            "column `a` has an enum of other categories than it has"
+        );
+        let mut columns = [of("a", DataType::Null)];
+        assert_eq!(merge(&mut columns, &[of("a", DataType::Int64)]), None);
+        assert_eq!(columns[0].1, DataType::Int64);
+    }
 }

@@ -234,6 +234,22 @@ fn byte_order_mark_carriage_returns_blank_lines_and_a_missing_last_newline_are_h
 }
 
 #[test]
+fn a_file_with_other_separators_is_told_from_one_with_other_columns() {
+    let metadata = two(SdType::Categorical, SdType::Numerical);
+    let error = |text: &str| {
+        let error = csv_refusal(text, &metadata);
+        error.split_once(", ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        error("a;b\nx;1\n"),
+        "line 1: there is one column, `a;b`, with ';' in its name; columns are separated by commas here"
+    );
+    assert!(error("a\tb\nx\t1\n").contains("with '\\t' in its name"));
+    let of_one = read("a;b\nx\n", &only("a;b", SdType::Categorical));
+    assert_eq!(of_one.get_column_names(), ["a;b"]);
+}
+
+#[test]
 fn files_that_cannot_be_had_are_errors() {
     let folder = Folder::new();
     let metadata = only("a", SdType::Numerical);

@@ -20,7 +20,7 @@ mod scale;
 pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
 pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
-pub(crate) use scale::{NumberScale, mean_and_deviation};
+pub(crate) use scale::{FEATURE_LIMIT, NumberScale, mean_and_deviation};
 
 use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;

@@ -8,6 +8,10 @@
 //! A value that was rounded stands for an interval of scores, and a mixture of logistics gives an interval's
 //! probability in closed form (Salimans et al. 2017, PixelCNN++, eq. 2), so nothing is lost to jitter.
 
+mod tensors;
+
+pub(crate) use tensors::{HeadTensors, MixtureTensors};
+
 use super::parameters::{Plan, Start};
 use super::{ModelError, long};
 use crate::layout::Head;
@@ -351,7 +355,7 @@ impl Decoder {
         order
     }
 
-    /// What one head says, brought to the host. The weights are put together at the first call, and used from then on.
+    /// What one head says, brought to the host.
     /// # Shapes
     /// `hidden` `[rows, width]`, `skip` one score a row, or none where no row follows another.
     pub(crate) fn output(
@@ -360,15 +364,7 @@ impl Decoder {
         hidden: &Tensor,
         skip: &[f32],
     ) -> Result<HeadOutput, ModelError> {
-        let outputs = match self.outputs.get() {
-            Some(outputs) => outputs,
-            None => {
-                let made = (0..self.shape.heads.len()).map(|head| self.output_weights(head));
-                let made = made.collect::<Result<_, ModelError>>()?;
-                self.outputs.get_or_init(|| made)
-            }
-        };
-        let OutputWeights { weight, bias } = &outputs[head];
+        let OutputWeights { weight, bias } = self.weights_of(head)?;
         let said = to_host(&bias.f_addmm(hidden, weight)?)?;
         let Head {
             classes,
@@ -399,6 +395,19 @@ impl Decoder {
             logits,
             mixture,
         })
+    }
+
+    /// A head's weights side by side, put together at the first call for any head.
+    fn weights_of(&self, head: usize) -> Result<&OutputWeights, ModelError> {
+        let outputs = match self.outputs.get() {
+            Some(outputs) => outputs,
+            None => {
+                let made = (0..self.shape.heads.len()).map(|head| self.output_weights(head));
+                let made = made.collect::<Result<_, ModelError>>()?;
+                self.outputs.get_or_init(|| made)
+            }
+        };
+        Ok(&outputs[head])
     }
 
     /// A head's weights side by side.

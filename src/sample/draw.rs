@@ -6,7 +6,7 @@ use crate::rng::uniform;
 use rand::rngs::ChaCha12Rng;
 
 /// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
-const TAIL: f64 = 1e-5;
+pub(super) const TAIL: f64 = 1e-5;
 /// Weights of up to so many classes are held on the stack.
 const FEW_CLASSES: usize = 16;
 

@@ -57,7 +57,8 @@ impl Grid {
         self.step / self.scale()
     }
 
-    fn scale(&self) -> f64 {
+    /// How many units of the last decimal make 1.
+    pub(crate) fn scale(&self) -> f64 {
         10_f64.powi(self.decimals as i32)
     }
 

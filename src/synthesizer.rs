@@ -18,9 +18,7 @@ use crate::model::{ModelError, Sizes};
 use crate::params::{OptionError, ValidFitOptions, checked_threads};
 use crate::report::FitReport;
 use crate::rng::SeedSeries;
-use crate::sample::{
-    GivenColumn, Networks, Request, SampleError, holds_steps, sequences_at_once,
-};
+use crate::sample::{GivenColumn, Networks, Request, SampleError, holds_steps, sequences_at_once};
 use crate::sampling::SampleOptions;
 use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;

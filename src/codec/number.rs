@@ -366,7 +366,7 @@ impl NumberCodec {
         } else {
             value
         };
-        if !self.is_rounded {
+        if !self.is_rounded || value.is_nan() {
             return value;
         }
         match (nearest(&self.support, value), &self.grid) {

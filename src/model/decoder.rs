@@ -269,7 +269,8 @@ impl Decoder {
         let hidden = self.rows_of(hidden, &shape.mixed)?;
         let outputs = hidden
             .f_matmul(&self.mixture_weight)?
-            .f_add(&self.mixture_bias)?;
+            .f_add(&self.mixture_bias)?
+            .f_to_kind(Kind::Float)?;
         let components = shape.components;
         let log_weights = outputs
             .f_narrow(-1, 0, components)?
@@ -278,6 +279,7 @@ impl Decoder {
         let gate = hidden
             .f_matmul(&self.skip_gate_weight)?
             .f_add(&self.skip_gate_bias)?
+            .f_to_kind(Kind::Float)?
             .f_sigmoid()?; // [mixed, rows, 1]
         let means = outputs
             .f_narrow(-1, components, components)?

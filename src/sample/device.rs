@@ -57,10 +57,7 @@ pub(crate) fn holds_steps(device: Device) -> bool {
 /// Whether the rows of a request are drawn in whole steps on the device. The host draws them where rules or distances
 /// between columns decide what may be drawn, where rows are given, and where candidates are compared.
 pub(super) fn serves(networks: &Networks, request: &Request, rules: &Rules) -> bool {
-    networks.holds_steps
-        && rules.is_empty()
-        && request.given_rows.is_none()
-        && !request.compares()
+    networks.holds_steps && rules.is_empty() && request.given_rows.is_none() && !request.compares()
 }
 
 impl<'a> Chunk<'a> {
@@ -120,7 +117,9 @@ impl<'a> Chunk<'a> {
         done: usize,
         exchange: &Exchange,
     ) -> Result<usize, ModelError> {
-        let most = going.iter().map(|&at| walks[at].most_rows.saturating_sub(done));
+        let most = going
+            .iter()
+            .map(|&at| walks[at].most_rows.saturating_sub(done));
         let numbers = going.len() * step.width().max(step.uniforms());
         let rows = most.max().unwrap_or(0).min(BLOCK_ROWS);
         let rows = rows.min(BLOCK_NUMBERS / numbers).max(1);

@@ -23,7 +23,7 @@ const ROUNDED_PARTS: f64 = 1e8;
 /// The memory of one number column of all sequences.
 #[derive(Debug)]
 pub(super) struct NumberState {
-    /// `[sequences, PARTS]`, f64: last value, the one before, score, standard value and both changes of the last, score
+    /// `[PARTS, sequences]`, f64: last value, the one before, score, standard value and both changes of the last, score
     /// of the first, sum of scores, values seen
     parts: Tensor,
     /// `[sequences]`, f64: 1 where the row before had none
@@ -34,22 +34,22 @@ impl NumberState {
     /// Before the first row.
     pub(super) fn start(sequences: i64, device: Device) -> Result<NumberState, ModelError> {
         let zeros = |shape: &[i64]| Tensor::f_zeros(shape, (Kind::Double, device));
-        let values = Tensor::f_full([sequences, SCORE], f64::NAN, (Kind::Double, device))?;
+        let values = Tensor::f_full([SCORE, sequences], f64::NAN, (Kind::Double, device))?;
         Ok(NumberState {
-            parts: Tensor::f_cat(&[values, zeros(&[sequences, PARTS - SCORE])?], 1)?,
+            parts: Tensor::f_cat(&[values, zeros(&[PARTS - SCORE, sequences])?], 0)?,
             was_missing: zeros(&[sequences])?,
         })
     }
 
     pub(super) fn keep(&self, positions: &Tensor) -> Result<NumberState, ModelError> {
         Ok(NumberState {
-            parts: self.parts.f_index_select(0, positions)?,
+            parts: self.parts.f_index_select(1, positions)?,
             was_missing: self.was_missing.f_index_select(0, positions)?,
         })
     }
 
     fn part(&self, part: i64) -> Result<Tensor, ModelError> {
-        Ok(self.parts.f_select(1, part)?)
+        Ok(self.parts.f_select(0, part)?)
     }
 
     /// The last observed values; NaN before the first.
@@ -92,17 +92,14 @@ impl NumberState {
                 &self.part(SCORE_SUM)?.f_add(&score)?,
                 &seen.f_add_scalar(1.0)?,
             ],
-            1,
+            0,
         )?;
-        self.parts = choose_where(&is_missing.f_unsqueeze(1)?, &self.parts, &parts)?;
+        self.parts = choose_where(&is_missing, &self.parts, &parts)?;
         self.was_missing = is_missing.f_to_kind(Kind::Double)?;
         let observed = Tensor::f_stack(&[&score, &standard, &self.was_missing, &change], 1)?;
         let none = no_number(values.size()[0], values.device())?;
-        Ok(choose_where(
-            &is_missing.f_unsqueeze(1)?,
-            &none,
-            &observed.f_to_kind(Kind::Float)?,
-        )?)
+        let observed = observed.f_to_kind(Kind::Float)?;
+        choose_where(&is_missing.f_unsqueeze(1)?, &none, &observed)
     }
 
     /// The history features of the column, `[sequences, features]`.
@@ -110,9 +107,10 @@ impl NumberState {
         let seen = self.part(SEEN)?;
         let mean = self.part(SCORE_SUM)?.f_div(&seen.f_clamp_min(1.0)?)?;
         let is_first = seen.f_eq(0.0)?.f_to_kind(Kind::Double)?;
-        let rest = Tensor::f_stack(&[&mean, &self.was_missing, &is_first], 1)?;
-        let last = self.parts.f_narrow(1, SCORE, FIRST_SCORE + 1 - SCORE)?;
-        Ok(Tensor::f_cat(&[last, rest], 1)?.f_to_kind(Kind::Float)?)
+        let rest = Tensor::f_stack(&[&mean, &self.was_missing, &is_first], 0)?;
+        let last = self.parts.f_narrow(0, SCORE, FIRST_SCORE + 1 - SCORE)?;
+        let features = Tensor::f_cat(&[last, rest], 0)?.f_transpose(0, 1)?;
+        Ok(features.f_to_kind(Kind::Float)?)
     }
 }
 

@@ -138,7 +138,9 @@ impl MapTensors {
                 .f_sub(&tail.end)?
                 .f_mul(&tail.slope)?
                 .f_add(&tail.place)?;
-            Ok(self.from_unit(&value)?.f_clamp(self.unit.least(), f64::MAX)?)
+            Ok(self
+                .from_unit(&value)?
+                .f_clamp(self.unit.least(), f64::MAX)?)
         };
         let values = self.value(scores)?;
         let values = choose_where(&scores.f_lt_tensor(&below.end)?, &on(below)?, &values)?;

@@ -179,12 +179,7 @@ impl CodecTensors {
             (Some(same), None) => Some(same.is_it.shallow_clone()),
             (None, _) => None,
         };
-        let classes = draws::position(
-            &said.logits,
-            banned.as_ref(),
-            temperature,
-            &uniforms.class,
-        )?;
+        let classes = draws::position(&said.logits, banned.as_ref(), temperature, &uniforms.class)?;
         let scores = match &said.mixture {
             Some(mixture) => draws::score(mixture, temperature, &uniforms.part, &uniforms.share)?,
             None => uniforms.share.f_zeros_like()?,

@@ -327,7 +327,8 @@ impl<'a> Step<'a> {
                     let none = no_number(sequences, row.uniforms.device())?;
                     (state.number.f_full_like(f64::NAN)?, none)
                 } else {
-                    let values = self.number(column, number, &state.numbers[*slot], *is_gap, row)?;
+                    let values =
+                        self.number(column, number, &state.numbers[*slot], *is_gap, row)?;
                     let features = state.numbers[*slot].absorb(&values, &number.scale)?;
                     (values, features)
                 };
@@ -415,10 +416,7 @@ struct Row<'a> {
 }
 
 /// The class of all protected labels, which is never drawn.
-fn hidden_class(
-    codec: &CategoryCodec,
-    exchange: &Exchange,
-) -> Result<Option<Tensor>, ModelError> {
+fn hidden_class(codec: &CategoryCodec, exchange: &Exchange) -> Result<Option<Tensor>, ModelError> {
     let Some(hidden) = codec.hidden_class() else {
         return Ok(None);
     };

@@ -273,15 +273,6 @@ fn values_are_written_as_on_the_host() {
 }
 
 #[test]
-fn a_missing_value_stays_missing_where_all_values_are_listed() {
-    for (name, codec) in codecs() {
-        for within_range in [true, false] {
-            assert!(codec.restore(f64::NAN, within_range).is_nan(), "{name}");
-        }
-    }
-}
-
-#[test]
 fn scores_and_standard_values_are_those_of_the_host() {
     for (name, values, options) in columns() {
         let unit = Unit::for_values(&[0.5], options.distribution);

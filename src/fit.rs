@@ -241,6 +241,16 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// Trains with the matrix products of LSTM and heads in bfloat16, default false. Weights, losses, softmax and the
+    /// optimizer's state stay in f32, and so does everything after training: validation, sampling and model files.
+    ///
+    /// It is meant for GPUs whose matrix units are faster in bfloat16, and for wide networks there. No GPU was measured;
+    /// on the CPU of docs/speed.md it takes about as long. Losses differ by the three digits that bfloat16 has.
+    pub fn mixed_precision(mut self, mixed: bool) -> Self {
+        self.options.mixed_precision = mixed;
+        self
+    }
+
     /// Makes the fit repeatable on CPU for one number of threads; fresh randomness by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = Some(seed);

@@ -200,16 +200,17 @@ pub(crate) fn position_features(
         .as_ref()
         .map_or(0.0, |index| index.elapsed_feature(elapsed));
     [
-        (done / 20.0).min(LARGEST_POSITION),
+        (done / LINEAR_ROWS).min(LARGEST_POSITION),
         done.ln_1p() / 2.0,
         f32::from(step == 0),
         remaining.ln_1p() / 2.0,
         share,
         f32::from(left == 0),
-        (remaining / 20.0).min(LARGEST_POSITION),
+        (remaining / LINEAR_ROWS).min(LARGEST_POSITION),
         elapsed as f32,
     ]
 }
 
-/// Positions are told apart linearly up to 20 times this row, logarithmically beyond.
-const LARGEST_POSITION: f32 = 10.0;
+/// Positions are counted in so many rows, up to so many of these; beyond they are told apart by their logarithms.
+pub(crate) const LINEAR_ROWS: f32 = 20.0;
+pub(crate) const LARGEST_POSITION: f32 = 10.0;

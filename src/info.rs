@@ -143,6 +143,8 @@ pub struct FitParameters {
     pub seed: Option<u64>,
     /// The threads used, chosen or by default.
     pub threads: usize,
+    /// Whether training multiplied in bfloat16.
+    pub mixed_precision: bool,
 }
 
 impl FitParameters {
@@ -164,6 +166,7 @@ impl FitParameters {
             enforce_rounding,
             segment_size,
             numerical_distributions,
+            mixed_precision,
         } = options.clone();
         FitParameters {
             context_columns,
@@ -183,6 +186,7 @@ impl FitParameters {
             numerical_distributions,
             seed,
             threads,
+            mixed_precision,
         }
     }
 

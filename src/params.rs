@@ -39,6 +39,7 @@ pub(crate) struct FitOptions {
     pub(crate) segment_size: Option<usize>,
     /// By column, where it is not the default.
     pub(crate) numerical_distributions: BTreeMap<String, NumericalDistribution>,
+    pub(crate) mixed_precision: bool,
 }
 
 impl Default for FitOptions {
@@ -60,6 +61,7 @@ impl Default for FitOptions {
             enforce_rounding: true,
             segment_size: None,
             numerical_distributions: BTreeMap::new(),
+            mixed_precision: false,
         }
     }
 }
@@ -110,6 +112,7 @@ pub(crate) struct ValidFitOptions {
     pub(crate) enforce_rounding: bool,
     pub(crate) segment_size: Option<usize>,
     pub(crate) numerical_distributions: BTreeMap<String, NumericalDistribution>,
+    pub(crate) mixed_precision: bool,
 }
 
 impl FitOptions {
@@ -153,6 +156,7 @@ impl FitOptions {
             enforce_rounding: self.enforce_rounding,
             segment_size: self.segment_size,
             numerical_distributions: self.numerical_distributions,
+            mixed_precision: self.mixed_precision,
         })
     }
 }

@@ -7,6 +7,7 @@
 
 mod cells;
 mod context;
+mod device;
 mod draw;
 mod fill;
 mod follow;
@@ -16,6 +17,7 @@ mod sequences;
 mod walk;
 
 use cells::NumberOutputs;
+pub(crate) use device::{holds_steps, sequences_at_once};
 use draw::Draws;
 pub(crate) use fill::{FilledSequences, fill_chunk};
 pub(crate) use given::{GivenRows, Goal};
@@ -33,7 +35,7 @@ use crate::sampling::Lengths;
 use rand::rngs::ChaCha12Rng;
 use tch::{Device, Tensor};
 
-/// Sequences in work at once in a chunk, candidates among them.
+/// Sequences in work at once in a chunk on the host, candidates among them.
 const CHUNK: usize = 512;
 /// What to sample, for all chunks.
 #[derive(Debug, Clone)]
@@ -54,6 +56,8 @@ pub(crate) struct Request {
     pub(crate) given_rows: Option<GivenRows>,
     /// Any of them ends it.
     pub(crate) cancel_tokens: Vec<CancelToken>,
+    /// Sequences in work at once in a chunk, as [`sequences_at_once`] says.
+    pub(crate) at_once: usize,
 }
 
 impl Request {
@@ -80,7 +84,7 @@ impl Request {
 
     /// Sequences in a chunk. Larger chunks use the matrix units better, smaller ones the cache.
     pub(crate) fn chunk(&self) -> usize {
-        (CHUNK / self.followed()).max(1)
+        (self.at_once / self.followed()).max(1)
     }
 
     /// Whether someone wants it to end.
@@ -123,6 +127,8 @@ pub(crate) struct Networks {
     pub(crate) context: ContextNetwork,
     pub(crate) sequence: SequenceNetwork,
     pub(crate) device: Device,
+    /// Whether whole steps may be drawn on the device.
+    pub(crate) holds_steps: bool,
 }
 
 /// Why a chunk could not be sampled.
@@ -307,6 +313,9 @@ impl Chunk<'_> {
     /// All rows of new sequences.
     fn draw_new(&mut self, contexts: &Tensor) -> Result<Vec<Walk>, SampleError> {
         let walks = self.walks()?;
+        if device::serves(self.networks, self.request, self.rules) {
+            return self.draw_on_device(walks, contexts);
+        }
         let (sizes, device) = (self.networks.sequence.shape.sizes, self.networks.device);
         let state = LstmState::start(sizes, long(walks.len()), device)?;
         self.draw_on(walks, contexts.shallow_clone(), state)

@@ -18,7 +18,7 @@ use crate::model::{ModelError, Sizes};
 use crate::params::{OptionError, ValidFitOptions, checked_threads};
 use crate::report::FitReport;
 use crate::rng::SeedSeries;
-use crate::sample::{GivenColumn, Networks, Request, SampleError};
+use crate::sample::{GivenColumn, Networks, Request, SampleError, holds_steps, sequences_at_once};
 use crate::sampling::SampleOptions;
 use crate::table::{ContextRows, Label, Role, Schema, Values};
 use polars::frame::DataFrame;
@@ -123,6 +123,7 @@ impl Model {
                 context: ContextNetwork::new(&self.context_shape, &self.context)?,
                 sequence: SequenceNetwork::new(&self.sequence_shape, &self.sequence)?,
                 device: self.device(),
+                holds_steps: holds_steps(self.device()),
             })
         })
     }
@@ -459,6 +460,7 @@ impl ParSynthesizer {
             given_rows: None,
             cancel_tokens: vec![options.draws.cancel.clone()],
             seed: self.seed(options.draws.seed),
+            at_once: self.sequences_at_once(),
         };
         let made_up = self.made_up(&request, &given.identifiers, &amount)?;
         let progress = Progress::new(options.draws.progress.as_ref());
@@ -481,6 +483,11 @@ impl ParSynthesizer {
             given,
             request,
         }
+    }
+
+    /// Sequences in work at once in a chunk.
+    fn sequences_at_once(&self) -> usize {
+        sequences_at_once(self.locked().device(), &self.layout)
     }
 
     /// The seed of a call: the one asked for, or the next of this model's series.

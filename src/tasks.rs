@@ -27,6 +27,14 @@ const ROWS_PER_STEP: usize = 128;
 const CONTEXTS_AT_ONCE: usize = 256;
 const ROWS_AT_ONCE: usize = 4_096;
 
+/// The weights a network is made of: in the kind that training multiplies in while it trains, else as they are.
+fn weights(parameters: &Parameters, mode: &Mode<'_>, kind: Kind) -> Result<Parameters, ModelError> {
+    match mode {
+        Mode::Train { .. } => parameters.cast(kind),
+        Mode::Use => Ok(parameters.share()),
+    }
+}
+
 /// The losses of one step of a batch, before they are summed.
 struct UnitLosses {
     /// Negative log-likelihoods in nats, without log densities, `[heads, units]`
@@ -66,6 +74,8 @@ pub(crate) struct ContextTask<'a> {
     pub(crate) shape: ContextShape,
     pub(crate) columns: Vec<String>,
     pub(crate) device: Device,
+    /// Of the matrix products in training.
+    pub(crate) kind: Kind,
 }
 
 impl ContextTask<'_> {
@@ -75,7 +85,8 @@ impl ContextTask<'_> {
         batch: &[usize],
         mut mode: Mode<'_>,
     ) -> Result<UnitLosses, ModelError> {
-        let network = ContextNetwork::new(&self.shape, parameters)?;
+        let parameters = weights(parameters, &mode, self.kind)?;
+        let network = ContextNetwork::new(&self.shape, &parameters)?;
         let context = &self.encoder.context;
         let ranges = single_rows(batch);
         let inputs = ContextInputs::new(context, batch, self.device)?;
@@ -157,6 +168,8 @@ pub(crate) struct SequenceTask<'a> {
     pub(crate) shape: SequenceShape,
     pub(crate) columns: Vec<String>,
     pub(crate) device: Device,
+    /// Of the matrix products in training.
+    pub(crate) kind: Kind,
 }
 
 impl SequenceTask<'_> {
@@ -218,7 +231,8 @@ impl SequenceTask<'_> {
         state: &LstmState,
         mut mode: Mode<'_>,
     ) -> Result<(Tensor, LstmState), ModelError> {
-        let network = SequenceNetwork::new(&self.shape, parameters)?;
+        let parameters = weights(parameters, &mode, self.kind)?;
+        let network = SequenceNetwork::new(&self.shape, &parameters)?;
         let all = 0..lengths.iter().sum();
         let all = std::slice::from_ref(&all);
         let (hidden, state) = network.teacher_forced(

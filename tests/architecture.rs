@@ -181,15 +181,15 @@ fn sources(module: &str) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !path
+            let is_of_tests = path
                 .file_stem()
                 .unwrap()
                 .to_string_lossy()
-                .ends_with("tests")
-            {
-                files.push(path);
+                .ends_with("tests");
+            match path.is_dir() {
+                _ if is_of_tests => {}
+                true => folders.push(path),
+                false => files.push(path),
             }
         }
     }

@@ -459,6 +459,7 @@ pub(super) struct FitOptionsV1 {
     pub(super) enforce_rounding: bool,
     pub(super) segment_size: Option<u64>,
     pub(super) numerical_distributions: Vec<(Text, NumericalDistributionV1)>,
+    pub(super) mixed_precision: bool,
 }
 
 /// What the options do not say about the networks' sizes.

@@ -12,7 +12,7 @@ const YEAR_SECONDS: f64 = 365.2425 * DAY_SECONDS;
 /// Starts at up to this many times of day are drawn as a time of day and a date.
 const MOST_TIMES_OF_DAY: usize = 48;
 /// Standard deviations from the mean index, clipped here.
-const STANDARD_LIMIT: f64 = 4.0;
+pub(crate) const STANDARD_LIMIT: f64 = 4.0;
 
 /// What a datetime column's numbers mean in time: `base + step × number` raw units since 1970.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -287,7 +287,12 @@ impl IndexCodec {
 
     /// Whether an index number lies past the table's last.
     pub(crate) fn is_past_end(&self, number: f64) -> bool {
-        number > self.last + 0.01 * self.median_gap
+        number > self.table_end()
+    }
+
+    /// The greatest index number that does not lie past the table's last.
+    pub(crate) fn table_end(&self) -> f64 {
+        self.last + 0.01 * self.median_gap
     }
 
     /// How far into its sequence a row is, as one feature.

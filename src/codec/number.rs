@@ -21,7 +21,7 @@ mod sorted;
 pub(crate) use bins::Bin;
 pub(crate) use grid::Grid;
 pub(crate) use quantile::{KnotPlacement, QuantileMap, Unit};
-pub(crate) use scale::{NumberScale, mean_and_deviation};
+pub(crate) use scale::{FEATURE_LIMIT, NumberScale, mean_and_deviation};
 pub(crate) use sorted::Sorted;
 
 use crate::distribution::NumericalDistribution;
@@ -368,7 +368,7 @@ impl NumberCodec {
         } else {
             value
         };
-        if !self.is_rounded {
+        if !self.is_rounded || value.is_nan() {
             return value;
         }
         match (nearest(&self.support, value), &self.grid) {

@@ -16,7 +16,7 @@ use crate::synthesizer::Model;
 use crate::table::{Schema, SequenceTable, Values};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_head_names};
 use crate::train::{Outcome, Split, Task, TrainError, Trainer};
-use tch::Device;
+use tch::{Device, Kind};
 
 /// Columns with more categories than this are named in the report's warnings.
 const MANY_CATEGORIES: usize = 500;
@@ -74,18 +74,24 @@ impl Training<'_> {
         encoder: &'t Encoder<'t>,
     ) -> (ContextTask<'t>, SequenceTask<'t>) {
         let (sizes, device) = (sizes(self.options), self.device);
+        let kind = match self.options.mixed_precision {
+            true => Kind::BFloat16,
+            false => Kind::Float,
+        };
         let name = |column: usize| self.schema.columns[column].name.clone();
         let context = ContextTask {
             encoder,
             shape: ContextShape::new(self.layout, sizes),
             columns: context_names(self.layout, name),
             device,
+            kind,
         };
         let sequence = SequenceTask {
             encoder,
             shape: SequenceShape::new(self.layout, sizes),
             columns: row_head_names(self.layout, name),
             device,
+            kind,
         };
         (context, sequence)
     }

@@ -155,6 +155,7 @@ impl ContextNetwork {
         let rows = inputs.numbers.size()[0];
         let numbers = inputs
             .numbers
+            .f_to_kind(self.number_weight.kind())?
             .f_view([rows, self.shape.numbers, long(CONTEXT_FEATURES)])?;
         let numbers = numbers
             .f_transpose(0, 1)?
@@ -181,7 +182,7 @@ impl ContextNetwork {
     ) -> Result<Tensor, ModelError> {
         let embedded = self.embed(inputs)?;
         let (rows, columns) = (embedded.size()[0], self.shape.columns());
-        let visible = visible.f_unsqueeze(-1)?; // [sequences, columns, columns, 1]
+        let visible = visible.f_unsqueeze(-1)?.f_to_kind(embedded.kind())?; // [sequences, columns, columns, 1]
         let seen = Tensor::f_cat(&[&embedded.f_unsqueeze(1)?.f_mul(&visible)?, &visible], 3)?;
         let seen = seen
             .f_reshape([rows, columns, columns * (self.shape.embedding + 1)])?

@@ -8,6 +8,10 @@
 //! A value that was rounded stands for an interval of scores, and a mixture of logistics gives an interval's
 //! probability in closed form (Salimans et al. 2017, PixelCNN++, eq. 2), so nothing is lost to jitter.
 
+mod tensors;
+
+pub(crate) use tensors::{HeadTensors, MixtureTensors};
+
 use super::parameters::{Plan, Start};
 use super::{ModelError, long};
 use crate::layout::Head;
@@ -79,7 +83,7 @@ pub(crate) struct TargetTensors {
 }
 
 /// What a head says about a batch of rows, on the host.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct HeadOutput {
     pub(crate) classes: usize,
     /// Without a continuous class 0.
@@ -303,7 +307,8 @@ impl Decoder {
         let hidden = self.rows_of(hidden, &shape.mixed)?;
         let outputs = hidden
             .f_matmul(&self.mixture_weight)?
-            .f_add(&self.mixture_bias)?;
+            .f_add(&self.mixture_bias)?
+            .f_to_kind(Kind::Float)?;
         let components = shape.components;
         let log_weights = outputs
             .f_narrow(-1, 0, components)?
@@ -312,6 +317,7 @@ impl Decoder {
         let gate = hidden
             .f_matmul(&self.skip_gate_weight)?
             .f_add(&self.skip_gate_bias)?
+            .f_to_kind(Kind::Float)?
             .f_sigmoid()?; // [mixed, rows, 1]
         let means = outputs
             .f_narrow(-1, components, components)?
@@ -389,7 +395,7 @@ impl Decoder {
         order
     }
 
-    /// What one head says, brought to the host. The weights are put together at the first call, and used from then on.
+    /// What one head says, brought to the host.
     /// # Shapes
     /// `hidden` `[rows, width]`, `skip` one score a row, or none where no row follows another.
     pub(crate) fn output(
@@ -414,18 +420,6 @@ impl Decoder {
         let OutputWeights { weight, bias } = self.weights_of(head)?;
         let _ = bias.f_addmm_out(said, hidden, weight)?;
         Ok(self.finish(head, to_host(said)?, skip))
-    }
-
-    fn weights_of(&self, head: usize) -> Result<&OutputWeights, ModelError> {
-        let outputs = match self.outputs.get() {
-            Some(outputs) => outputs,
-            None => {
-                let made = (0..self.shape.heads.len()).map(|head| self.output_weights(head));
-                let made = made.collect::<Result<_, ModelError>>()?;
-                self.outputs.get_or_init(|| made)
-            }
-        };
-        Ok(&outputs[head])
     }
 
     /// What came of the product, on the host, with means moved by the gated skip and log scales clamped, as the loss does.
@@ -458,6 +452,19 @@ impl Decoder {
             }
         }
         output
+    }
+
+    /// A head's weights side by side, put together at the first call for any head.
+    fn weights_of(&self, head: usize) -> Result<&OutputWeights, ModelError> {
+        let outputs = match self.outputs.get() {
+            Some(outputs) => outputs,
+            None => {
+                let made = (0..self.shape.heads.len()).map(|head| self.output_weights(head));
+                let made = made.collect::<Result<_, ModelError>>()?;
+                self.outputs.get_or_init(|| made)
+            }
+        };
+        Ok(&outputs[head])
     }
 
     /// A head's weights side by side.

@@ -25,7 +25,7 @@ impl Mode<'_> {
         };
         match mask(&input.size(), *dropout, generator)? {
             Some((mask, kept)) => Ok(input
-                .f_mul(&mask.f_to_device(input.device())?)?
+                .f_mul(&mask.f_to_device(input.device())?.f_to_kind(input.kind())?)?
                 .f_mul_scalar(1.0 / kept)?),
             None => Ok(input.shallow_clone()),
         }

@@ -190,6 +190,14 @@ impl Parameters {
         })
     }
 
+    /// The same weights in another kind, one buffer again; gradients of these come back to the buffer they were cast from.
+    pub(crate) fn cast(&self, kind: Kind) -> Result<Parameters, ModelError> {
+        Ok(Parameters {
+            plan: self.plan.clone(),
+            flat: self.flat.f_to_kind(kind)?,
+        })
+    }
+
     /// Views of all weights, in the plan's order. Their gradients come back to the buffer in one piece.
     pub(crate) fn views(&self) -> Result<Vec<Tensor>, ModelError> {
         let sizes: Vec<i64> = self.plan.entries.iter().map(Entry::numel).collect();

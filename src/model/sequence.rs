@@ -34,6 +34,8 @@ const CALENDAR_DROPOUT: f64 = 0.5;
 #[derive(Debug)]
 pub(crate) struct SequenceNetwork {
     pub(crate) shape: SequenceShape,
+    /// Of the weights, and of all that is multiplied with them.
+    kind: Kind,
     lstm: Vec<Tensor>,
     context_number_weight: Tensor,
     context_category_table: Tensor,
@@ -182,6 +184,7 @@ impl SequenceNetwork {
         };
         Ok(SequenceNetwork {
             shape: shape.clone(),
+            kind: parameters.flat().kind(),
             lstm,
             context_number_weight: next()?,
             context_category_table: next()?,
@@ -196,7 +199,10 @@ impl SequenceNetwork {
             base_weight: next()?,
             base_bias: next()?,
             own_weight: next()?,
-            earlier_weight: next()?.f_mul(&earlier_mask(shape, parameters.flat().device())?)?,
+            earlier_weight: {
+                let mask = earlier_mask(shape, parameters.flat().device())?;
+                next()?.f_mul(&mask.f_to_kind(parameters.flat().kind())?)?
+            },
             decoder: Decoder::new(&shape.decoder, &mut views)?,
             indices: Indices::new(shape, parameters.flat().device())?,
             step_weights: OnceCell::new(),
@@ -207,6 +213,7 @@ impl SequenceNetwork {
     pub(crate) fn context(&self, inputs: &ContextInputs) -> Result<Tensor, ModelError> {
         let numbers = inputs
             .numbers
+            .f_to_kind(self.kind)?
             .f_matmul(&self.context_number_weight)?
             .f_add(&self.context_bias)?;
         if self.shape.context_classes.is_empty() {
@@ -217,7 +224,7 @@ impl SequenceNetwork {
             &inputs.categories,
             &self.indices.context_offsets,
         )?;
-        Ok(numbers.f_add(&classes.f_sum_dim_intlist(1, false, Kind::Float)?)?)
+        Ok(numbers.f_add(&classes.f_sum_dim_intlist(1, false, self.kind)?)?)
     }
 
     /// Embeds histories and places; `context` `[rows, CONTEXT_WIDTH]` is repeated for the rows of a sequence.
@@ -228,10 +235,11 @@ impl SequenceNetwork {
         calendar_mask: Option<&Tensor>,
     ) -> Result<RowFeatures, ModelError> {
         let rows = inputs.position.size()[0];
-        let numbers =
-            inputs
-                .history_numbers
-                .f_view([rows, self.shape.numbers, long(HISTORY_FEATURES)])?;
+        let numbers = inputs.history_numbers.f_to_kind(self.kind)?.f_view([
+            rows,
+            self.shape.numbers,
+            long(HISTORY_FEATURES),
+        ])?;
         let embedded = by_column(
             &numbers,
             &self.history_number_weight,
@@ -245,14 +253,14 @@ impl SequenceNetwork {
         let histories = self.in_column_order(&embedded, &categories)?;
         let padding = categories.f_new_zeros(
             [rows, long(self.shape.classes.len()), long(HISTORY_FEATURES)],
-            (Kind::Float, categories.device()),
+            (self.kind, categories.device()),
         )?;
         let own = Tensor::f_cat(&[&histories, &self.in_column_order(&numbers, &padding)?], 2)?;
         let calendar = match calendar_mask {
             Some(mask) => inputs.calendar_before.f_mul(mask)?,
             None => inputs.calendar_before.shallow_clone(),
         };
-        let place = Tensor::f_cat(&[&inputs.position, &calendar], 1)?;
+        let place = Tensor::f_cat(&[&inputs.position, &calendar], 1)?.f_to_kind(self.kind)?;
         Ok(RowFeatures {
             histories,
             own,
@@ -287,7 +295,10 @@ impl SequenceNetwork {
     ) -> Result<(Tensor, LstmState), ModelError> {
         let layers = self.shape.sizes.layers;
         let (output, hidden, cell) = input.f_lstm(
-            &[&state.hidden, &state.cell],
+            &[
+                &state.hidden.f_to_kind(self.kind)?,
+                &state.cell.f_to_kind(self.kind)?,
+            ],
             &self.lstm.iter().collect::<Vec<_>>(),
             true,
             layers,
@@ -331,9 +342,11 @@ impl SequenceNetwork {
         calendar_mask: Option<&Tensor>,
     ) -> Result<Tensor, ModelError> {
         let rows = inputs.numbers.size()[0];
-        let numbers = inputs
-            .numbers
-            .f_view([rows, self.shape.numbers, long(CURRENT_FEATURES)])?;
+        let numbers = inputs.numbers.f_to_kind(self.kind)?.f_view([
+            rows,
+            self.shape.numbers,
+            long(CURRENT_FEATURES),
+        ])?;
         let numbers = by_column(
             &numbers,
             &self.current_number_weight,
@@ -356,7 +369,9 @@ impl SequenceNetwork {
             None => inputs.calendar.shallow_clone(),
         };
         let embedding = self.shape.sizes.embedding;
-        let date = calendar.f_matmul(&self.current_calendar_weight)?;
+        let date = calendar
+            .f_to_kind(self.kind)?
+            .f_matmul(&self.current_calendar_weight)?;
         let others = all.f_narrow(1, embedding, all.size()[1] - embedding)?;
         Ok(Tensor::f_cat(
             &[&all.f_narrow(1, 0, embedding)?.f_add(&date)?, &others],
@@ -388,7 +403,7 @@ impl SequenceNetwork {
             .f_index_select(0, &padding.sequence_of_row)?;
         let features = self.features(rows, context, calendar_mask.as_ref())?;
         let input = self.lstm_input(&features, mode)?;
-        let empty = input.f_new_zeros([1, input.size()[1]], (Kind::Float, input.device()))?;
+        let empty = input.f_new_zeros([1, input.size()[1]], (self.kind, input.device()))?;
         let padded = Tensor::f_cat(&[input, empty], 0)?
             .f_index_select(0, &padding.row_of_cell)?
             .f_view([padding.steps, padding.sequences, self.shape.lstm_input()])?;
@@ -402,6 +417,30 @@ impl SequenceNetwork {
             .f_matmul(&self.earlier_weight)?;
         let hidden = before.f_add(&self.by_head(&earlier)?)?.f_silu()?;
         Ok((mode.dropout(&hidden)?, state))
+    }
+
+    /// The hidden vector of one head, `[rows, head width]`, given the embedded values of the columns before its own.
+    /// # Shapes
+    /// `before` as of [`SequenceNetwork::before_row`], `current` `[rows, columns × embedding]`, filled up to the column.
+    pub(crate) fn head(
+        &self,
+        head: usize,
+        before: &Tensor,
+        current: &Tensor,
+    ) -> Result<Tensor, ModelError> {
+        let before = before.f_select(0, long(head))?;
+        let filled = long(self.shape.decoder.heads[head].column) * self.shape.sizes.embedding;
+        if filled == 0 {
+            return Ok(before.f_silu()?);
+        }
+        let width = self.shape.sizes.head;
+        let weight =
+            self.earlier_weight
+                .f_narrow(0, 0, filled)?
+                .f_narrow(1, long(head) * width, width)?;
+        Ok(before
+            .f_addmm(&current.f_narrow(1, 0, filled)?, &weight)?
+            .f_silu_()?)
     }
 
     /// Embeds the numbers of one column, `[rows, embedding]`; `calendar` is the row's own date for the gap.

@@ -1,6 +1,8 @@
 //! Claims about the networks: one buffer, no leaks between rows, columns or sequences, and one arithmetic for training
 //! and sampling.
 
+mod mixed;
+
 use super::context::{ContextNetwork, ContextShape, visibility};
 use super::decoder::{HeadOutput, TargetTensors};
 use super::dropout::Mode;
@@ -164,6 +166,7 @@ impl Fixture {
             shape: self.shape.clone(),
             columns,
             device: Device::Cpu,
+            kind: Kind::Float,
         }
     }
 

@@ -7,7 +7,7 @@ use rand::rngs::ChaCha12Rng;
 use wide::f32x8;
 
 /// Uniform draws stay this far from 0 and 1 when a logistic is drawn, which bounds its tails at 11.5 scales.
-const TAIL: f64 = 1e-5;
+pub(super) const TAIL: f64 = 1e-5;
 
 /// What a head says, ready to draw from.
 #[derive(Debug)]

@@ -92,6 +92,7 @@ impl ParSynthesizer {
             shared_ends: Vec::new(),
             given_rows: (goal != Goal::Steps(0)).then_some(given_rows),
             cancel_tokens: vec![options.draws.cancel.clone()],
+            at_once: self.sequences_at_once(),
         };
         let amount = Amount {
             sequences: Some(table.sequences()),

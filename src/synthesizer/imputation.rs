@@ -124,6 +124,7 @@ impl ParSynthesizer {
             shared_ends: Vec::new(),
             given_rows: Some(given_rows),
             cancel_tokens: vec![options.draws.cancel.clone()],
+            at_once: self.sequences_at_once(),
         };
         let offsets = &gaps.table.offsets;
         let sequences: Vec<usize> = (0..gaps.table.sequences())

@@ -194,12 +194,14 @@ impl ParSynthesizer {
             shape: model.context_shape.clone(),
             columns: Vec::new(),
             device: model.device(),
+            kind: tch::Kind::Float,
         };
         let sequence = SequenceTask {
             encoder: &encoder,
             shape: model.sequence_shape.clone(),
             columns: Vec::new(),
             device: model.device(),
+            kind: tch::Kind::Float,
         };
         tch::no_grad(|| {
             Ok(BlockNats {

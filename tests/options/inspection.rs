@@ -46,6 +46,7 @@ fn parameters_hold_every_option_and_survive_the_file() {
         .enforce_rounding(false)
         .segment_size(4)
         .numerical_distribution("v", NumericalDistribution::Bins(7))
+        .mixed_precision(true)
         .fit(&numbers_frame())
         .unwrap();
     let parameters = model.parameters();
@@ -54,6 +55,7 @@ fn parameters_hold_every_option_and_survive_the_file() {
     assert_eq!((parameters.dropout, parameters.seed), (0.25, Some(1)));
     assert!(parameters.enforce_min_max_values && !parameters.enforce_rounding);
     assert_eq!(parameters.segment_size, Some(4));
+    assert!(parameters.mixed_precision);
     let json: serde_json::Value = serde_json::from_str(&parameters.to_json()).unwrap();
     assert_eq!(json["batch_size"], serde_json::Value::Null);
     assert_eq!(json["numerical_distributions"]["v"]["bins"], 7);

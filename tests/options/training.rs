@@ -86,6 +86,32 @@ fn batches_dropout_and_learning_rate_change_what_is_learned() {
 }
 
 #[test]
+fn mixed_precision_learns_what_f32_learns_and_is_as_repeatable() {
+    // A wave whose phase is the sequence's own: there is something to learn.
+    let steps = noise(60 * 12);
+    let waves = steps.iter().enumerate().map(|(row, step)| {
+        let phase = f64::from(u32::try_from(row / 12 * 7 % 12 + row % 12).unwrap());
+        (phase / 2.0).sin() + step / 10.0
+    });
+    let frame = df!("k" => keys(60, 12), "v" => waves.collect::<Vec<_>>()).unwrap();
+    let fit = |mixed: bool, epochs: usize| {
+        let columns = [("k", id()), ("v", parsynth::SdType::Numerical)];
+        let builder = builder(&columns).hidden_size(24).epochs(epochs);
+        builder.mixed_precision(mixed).fit(&frame).unwrap()
+    };
+    let nats = |model: &ParSynthesizer| model.report().validation_nats().unwrap();
+    let (untrained, single, mixed) = (fit(false, 1), fit(false, 60), fit(true, 60));
+    // What two seeds differ by, and a small part of what is learned.
+    let learned = nats(&untrained) - nats(&single);
+    assert!(learned > 0.5, "{learned}");
+    assert!((nats(&mixed) - nats(&single)).abs() < 0.1 * learned);
+    assert!(!sample(&mixed, 9).equals_missing(&sample(&single, 9)));
+    assert!(sample(&mixed, 9).equals_missing(&sample(&fit(true, 60), 9)));
+    let (loaded, _) = reloaded(&mixed);
+    assert!(sample(&mixed, 9).equals_missing(&sample(&loaded, 9)));
+}
+
+#[test]
 fn a_fit_begins_anew_whatever_was_fitted_before() {
     let frame = numbers_frame();
     let fit = |frame: &DataFrame| builder(&numbers()).epochs(2).fit(frame).unwrap();

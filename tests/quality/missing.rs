@@ -49,6 +49,25 @@ fn columns_that_are_missing_everywhere_come_back_so() {
 }
 
 #[test]
+fn cells_of_a_column_with_a_list_of_values_stay_missing_as_often() {
+    // 21 values that recur all the time, far apart: they are all there are. A quarter of the cells has none.
+    let value = |row: usize| (row * row % 41 * (row * row % 41) * 10) as f64;
+    let data = df!(
+        "k" => (0..2_400_i64).map(|row| row / 12).collect::<Vec<_>>(),
+        "v" => (0..2_400).map(|row| (row % 4 != 1).then_some(value(row))).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    let synthesizer = keyed(&[("v", Numerical)]).epochs(10).fit(&data).unwrap();
+    let synthetic = sampled(&synthesizer, 200);
+    let column = synthetic.column("v").unwrap();
+    let missing = column.null_count() as f64 / synthetic.height() as f64;
+    assert!((0.15..0.35).contains(&missing), "{missing}");
+    let seen: Vec<f64> = (0..41).map(|root| f64::from(root * root * 10)).collect();
+    let drawn = column.f64().unwrap().iter().flatten();
+    assert!(drawn.into_iter().all(|value| seen.contains(&value)));
+}
+
+#[test]
 fn a_missing_context_value_is_a_state_of_its_own() {
     let data = df!(
         "k" => [1, 1, 2, 2, 3, 3, 4, 4],

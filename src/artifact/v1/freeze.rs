@@ -589,6 +589,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
             enforce_rounding,
             segment_size,
             numerical_distributions,
+            mixed_precision,
         } = options;
         FitOptionsV1 {
             hidden_size: *hidden_size as u64,
@@ -613,6 +614,7 @@ impl From<&ValidFitOptions> for FitOptionsV1 {
                 .iter()
                 .map(|(column, distribution)| (column.into(), (*distribution).into()))
                 .collect(),
+            mixed_precision: *mixed_precision,
         }
     }
 }

@@ -239,6 +239,7 @@ impl FitOptionsV1 {
             enforce_rounding: self.enforce_rounding,
             segment_size: optional(self.segment_size)?,
             numerical_distributions,
+            mixed_precision: self.mixed_precision,
         }
         .check()
         .map_err(Flaw::Option)

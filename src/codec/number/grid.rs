@@ -59,7 +59,8 @@ impl Grid {
         self.step / self.scale()
     }
 
-    fn scale(&self) -> f64 {
+    /// How many units of the last decimal make 1.
+    pub(crate) fn scale(&self) -> f64 {
         let known = POWERS_OF_TEN.get(self.decimals as usize).copied();
         known.unwrap_or_else(|| 10_f64.powi(self.decimals as i32))
     }

@@ -52,7 +52,8 @@ impl Unit {
         }
     }
 
-    fn least(self) -> f64 {
+    /// The least value there is.
+    pub(crate) fn least(self) -> f64 {
         match self {
             Unit::Plain => f64::MIN,
             Unit::Logarithm { .. } | Unit::Count => 0.0,

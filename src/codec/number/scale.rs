@@ -13,7 +13,7 @@ pub(crate) struct NumberScale {
 }
 
 /// Linear features are clipped here, in standard deviations.
-const FEATURE_LIMIT: f64 = 6.0;
+pub(crate) const FEATURE_LIMIT: f64 = 6.0;
 
 impl NumberScale {
     pub(crate) fn fit(

@@ -36,6 +36,19 @@ fn round_trip(codec: &NumberCodec, value: f64) -> f64 {
 }
 
 #[test]
+fn a_missing_value_stays_missing_where_all_values_are_listed() {
+    let mut values: Vec<f64> = (0..3_000)
+        .map(|i| f64::from(i * i % 41).powi(2) * 10.0)
+        .collect();
+    values.extend([f64::NAN; 100]);
+    let codec = fit(&values);
+    assert!(!codec.support.is_empty() && codec.has_missing);
+    for within_range in [true, false] {
+        assert!(codec.restore(f64::NAN, within_range).is_nan());
+    }
+}
+
+#[test]
 fn decode_of_encode_is_identity() {
     for seed in 0..50 {
         let mut generator = Seed::new(Some(seed)).stream(Purpose::Sampling);

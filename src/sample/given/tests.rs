@@ -85,6 +85,7 @@ fn given_rows_leave_the_state_that_training_computes_for_them() {
         shared_ends: Vec::new(),
         given_rows: Some(given_rows),
         cancel_tokens: Vec::new(),
+        at_once: 512,
     };
     let networks = synthesizer.model.lock().unwrap().networks().unwrap();
     let network = &networks.sequence;

@@ -212,6 +212,7 @@ fn long_sequences_carry_their_state_from_part_to_part_as_in_training() {
         shape: model.sequence_shape.clone(),
         columns: Vec::new(),
         device: Device::Cpu,
+        kind: tch::Kind::Float,
     };
     let mut carry = None;
     for (step, rows) in column(likelihood.rows(), "nats").chunks(128).enumerate() {

@@ -3,8 +3,9 @@
 use super::{Prepared, Training};
 use crate::report::FitEstimate;
 use crate::rng::Purpose;
-use crate::table::{SequenceTable, Values};
+use crate::table::{Buffer, SequenceTable, Values};
 use crate::train::Task;
+use bytemuck::Pod;
 
 /// Floats that training keeps of a weight: itself, its gradient, Adam's two moments, the average.
 const FLOATS_PER_WEIGHT: u64 = 5;
@@ -41,7 +42,7 @@ impl Training<'_> {
             .map(|[matrices, _, _, columns]| matrices * columns)
             .sum();
         let outputs = u64::try_from(outputs).unwrap_or(0) * most_rows as u64;
-        let tables = bytes(&prepared.table) + prepared.learned.as_ref().map_or(0, bytes);
+        let tables = Bytes::of(prepared);
         let order = (ORDER_BYTES + CELL_BYTES) * prepared.table.rows() as u64;
         let floats = weights * FLOATS_PER_WEIGHT + outputs * FLOATS_PER_OUTPUT;
         FitEstimate {
@@ -51,22 +52,58 @@ impl Training<'_> {
             steps_per_epoch: schedule.steps_per_epoch,
             most_epochs: schedule.most_epochs,
             padding: 1.0 - rows as f64 / cells.max(1) as f64,
-            memory_bytes: tables + order + 4 * floats,
+            memory_bytes: tables.held + order + 4 * floats,
+            mapped_bytes: tables.mapped,
         }
     }
 }
 
-/// What a table holds.
-fn bytes(table: &SequenceTable) -> u64 {
-    let of_columns = table.columns.iter().map(|values| match values {
-        Values::Numbers(numbers) => 8 * numbers.len(),
-        Values::Labels { codes, labels } => {
-            let texts = labels.iter().map(|label| std::mem::size_of_val(label) + 16);
-            4 * codes.len() + texts.sum::<usize>()
+/// What tables take, in memory and in files.
+#[derive(Default)]
+struct Bytes {
+    held: u64,
+    mapped: u64,
+}
+
+impl Bytes {
+    fn of(prepared: &Prepared) -> Bytes {
+        let mut bytes = Bytes::default();
+        bytes.add_table(&prepared.table, |_| true);
+        bytes.add(&prepared.table.row_numbers);
+        if let Some(learned) = &prepared.learned {
+            // Only distances are columns of their own.
+            let pairs: Vec<_> = prepared.layout.reference_pairs().collect();
+            bytes.add_table(learned, |at| pairs.iter().any(|pair| pair.column == at));
         }
-    });
-    let of_rows = 8 * table.rows() + 12 * table.sequences();
-    (of_columns.sum::<usize>() + of_rows) as u64
+        bytes
+    }
+
+    fn add_table(&mut self, table: &SequenceTable, is_counted: impl Fn(usize) -> bool) {
+        for (_, values) in table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_counted(*at))
+        {
+            match values {
+                Values::Numbers(numbers) => self.add(numbers),
+                Values::Labels { codes, labels } => {
+                    self.add(codes);
+                    let texts = labels.iter().map(|label| size_of_val(label) + 16);
+                    self.held += texts.sum::<usize>() as u64;
+                }
+            }
+        }
+        self.held += 12 * table.sequences() as u64;
+    }
+
+    fn add<T: Pod>(&mut self, cells: &Buffer<T>) {
+        let bytes = size_of_val::<[T]>(cells) as u64;
+        match cells.is_mapped() {
+            true => self.mapped += bytes,
+            false => self.held += bytes,
+        }
+    }
 }
 
 #[cfg(test)]

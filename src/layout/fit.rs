@@ -56,7 +56,6 @@ impl Layout {
         protection: Protection,
         choices: &[NumberChoice],
     ) -> Layout {
-        let sequence_of_row = table.sequence_of_row();
         let index = schema.sequence_index().map(|column| {
             let unit = schema
                 .seconds_per_raw_unit(column)
@@ -74,25 +73,15 @@ impl Layout {
                 protection,
             )
         });
-        let numbers_of_index =
-            schema
-                .sequence_index()
-                .zip(index.as_ref())
-                .map(|(column, codec)| {
-                    numbers(&table.columns[column])
-                        .iter()
-                        .map(|&v| codec.number(v))
-                        .collect::<Vec<f64>>()
-                });
-        let mut context: Vec<ContextColumn> = schema
-            .context()
-            .into_iter()
-            .filter(|&column| !schema.columns[column].sdtype.is_made_up())
-            .map(|column| fit_context_column(table, column, protection, choices[column]))
-            .collect();
+        let numbers_of_index = schema
+            .sequence_index()
+            .zip(index.as_ref())
+            .map(|(column, codec)| codec.numbers(numbers(&table.columns[column])));
+        let mut starts = Vec::new();
         let mut rows = Vec::new();
-        if let (Some(codec), Some(values)) = (&index, &numbers_of_index) {
-            context.extend(fit_start(codec, values, table, protection));
+        if let (Some(codec), Some(values)) = (&index, numbers_of_index) {
+            let values = &*values;
+            starts.extend(fit_start(codec, values, table, protection));
             rows.push(RowColumn {
                 source: RowSource::Gap,
                 kind: RowKind::Number(Box::new(fit_gap(
@@ -104,6 +93,17 @@ impl Layout {
                 reference: None,
             });
         }
+        let sequence_of_row = table.sequence_of_row();
+        let mut context: Vec<ContextColumn> = schema
+            .context()
+            .into_iter()
+            .filter(|&column| !schema.columns[column].sdtype.is_made_up())
+            .map(|column| {
+                let choice = choices[column];
+                fit_context_column(table, column, &sequence_of_row, protection, choice)
+            })
+            .collect();
+        context.extend(starts);
         let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
         context.push(ContextColumn {
             source: ContextSource::Length,
@@ -201,14 +201,17 @@ fn told<'v>(codec: &NumberCodec, values: &'v [f64], protection: Protection) -> C
 fn fit_context_column(
     table: &SequenceTable,
     column: usize,
+    sequence_of_row: &[u32],
     protection: Protection,
     choice: NumberChoice,
 ) -> ContextColumn {
     let kind = match &table.columns[column] {
-        Values::Labels { codes, labels } => {
-            let sequence = table.sequence_of_row();
-            ContextKind::Category(CategoryCodec::fit(codes, labels, &sequence, protection))
-        }
+        Values::Labels { codes, labels } => ContextKind::Category(CategoryCodec::fit(
+            codes,
+            labels,
+            sequence_of_row,
+            protection,
+        )),
         Values::Numbers(values) => fit_context_number(
             &first_rows(values, table),
             &table.owners,
@@ -302,7 +305,9 @@ fn fit_gap(
             owners.push(*owner);
         }
     }
-    let mut gaps = protection.clip(&gaps, &owners).into_owned();
+    if protection.is_on() {
+        gaps = protection.clip(&gaps, &owners).into_owned();
+    }
     let mut protection = protection;
     if gaps.iter().all(|gap| gap.is_nan()) {
         // Every sequence that may be told of has one row; one that is asked to be longer goes on by one unit a row.
@@ -327,11 +332,13 @@ fn fit_gap(
         .filter(|(_, s)| s[0] == s[1])
         .map(|(g, _)| g[1] - g[0])
         .collect();
+    let (_, deviation) = mean_and_deviation(&changes);
+    drop((changes, sequence));
     let whole = NumberCodec::fit(&gaps, &owners, options);
     NumberColumn {
         scale: NumberScale::fit(
             &told(&whole, &gaps, protection),
-            mean_and_deviation(&changes).1,
+            deviation,
             KnotPlacement::Midpoints,
         ),
         whole,
@@ -347,71 +354,114 @@ fn fit_number_column(
     choice: NumberChoice,
 ) -> NumberColumn {
     let values = &*protection.clip(values, sequence);
-    let mut firsts = (Vec::new(), Vec::new());
-    let mut steps = (Vec::new(), Vec::new());
-    let mut observed = Vec::new();
-    for ends in offsets.windows(2) {
-        let mut last = f64::NAN;
-        for row in ends[0]..ends[1] {
-            let value = values[row];
-            let (kept, step) = if last.is_nan() {
-                (&mut firsts, value)
-            } else {
-                (
-                    &mut steps,
-                    round_difference(value - last, value.abs().max(last.abs())),
-                )
-            };
-            kept.0.push(step);
-            kept.1.push(sequence[row]);
-            if !value.is_nan() {
-                if !last.is_nan() {
-                    observed.push(value);
-                }
-                last = value;
-            }
-        }
-    }
-    let steps = (protection.clip(&steps.0, &steps.1), steps.1);
-    let changes: Vec<f64> = steps.0.iter().copied().filter(|v| !v.is_nan()).collect();
-    let same = changes.iter().filter(|&&d| d == 0.0).count();
-    let options = choice.options(
-        same as f64 / changes.len().max(1) as f64,
-        KnotPlacement::Midpoints,
-        protection,
-    );
+    // Each list takes as much as the column, so only one lives at a time.
+    let steps = || Steps::of(values, offsets, sequence, protection);
+    let changes = || steps().present();
+    let plain_changes = changes();
+    let same = plain_changes.iter().filter(|&&d| d == 0.0).count();
+    let same_share = same as f64 / plain_changes.len().max(1) as f64;
+    drop(plain_changes);
+    let options = choice.options(same_share, KnotPlacement::Midpoints, protection);
     let whole = NumberCodec::fit(values, sequence, options);
-    let width = whole
-        .grid
-        .as_ref()
-        .map_or(0.0, |grid| grid.resolution())
-        .max(interquartile_range(&observed) / ENTROPY_CELLS);
-    let gains = choice.distribution == NumericalDistribution::Learned
-        && changes.len() > 20
-        && width > 0.0
-        && entropy(&observed, width) - entropy(&changes, width) > CHANGE_GAIN_NATS;
+    let is_learned = choice.distribution == NumericalDistribution::Learned;
+    let resolution = whole.grid.as_ref().map_or(0.0, |grid| grid.resolution());
+    let gains = is_learned && {
+        let mut observed = observed(values, offsets);
+        let width = resolution.max(interquartile_range(&mut observed) / ENTROPY_CELLS);
+        let nats = (width > 0.0).then(|| entropy(observed, width));
+        let changes = changes();
+        changes.len() > 20
+            && nats.is_some_and(|nats| nats - entropy(changes, width) > CHANGE_GAIN_NATS)
+    };
     let plain = NumberOptions {
         same_share: 0.0,
         ..options
     };
     let unit = unit(values, choice);
     let changes_in_unit = match unit {
-        Unit::Plain | Unit::Count => changes,
+        Unit::Plain | Unit::Count => changes(),
         Unit::Logarithm { .. } => changes_in(unit, values, offsets),
     };
+    let (_, deviation) = mean_and_deviation(&changes_in_unit);
+    drop(changes_in_unit);
     NumberColumn {
         scale: NumberScale::fit_in(
             &told(&whole, values, protection),
-            mean_and_deviation(&changes_in_unit).1,
+            deviation,
             KnotPlacement::Midpoints,
             unit,
         ),
         whole,
-        change: gains.then(|| ChangeCodec {
-            first: NumberCodec::fit(&firsts.0, &firsts.1, plain),
-            step: NumberCodec::fit(&steps.0, &steps.1, plain),
+        change: gains.then(|| {
+            let steps = steps();
+            ChangeCodec {
+                first: NumberCodec::fit(&steps.firsts, &steps.first_owners, plain),
+                step: NumberCodec::fit(&steps.steps, &steps.step_owners, plain),
+            }
         }),
     }
+}
+
+/// The values of a column before which none was observed in their sequence, the others as steps from the last observed,
+/// and whose each is; NaN where missing.
+struct Steps {
+    firsts: Vec<f64>,
+    first_owners: Vec<u32>,
+    steps: Vec<f64>,
+    step_owners: Vec<u32>,
+}
+
+impl Steps {
+    fn of(values: &[f64], offsets: &[usize], sequence: &[u32], protection: Protection) -> Steps {
+        let mut all = Steps {
+            firsts: Vec::new(),
+            first_owners: Vec::new(),
+            steps: Vec::new(),
+            step_owners: Vec::new(),
+        };
+        for (row, value, last) in with_last(values, offsets) {
+            if last.is_nan() {
+                all.firsts.push(value);
+                all.first_owners.push(sequence[row]);
+            } else {
+                let step = round_difference(value - last, value.abs().max(last.abs()));
+                all.steps.push(step);
+                all.step_owners.push(sequence[row]);
+            }
+        }
+        if protection.is_on() {
+            all.steps = protection.clip(&all.steps, &all.step_owners).into_owned();
+        }
+        all
+    }
+
+    /// The steps that are not missing.
+    fn present(self) -> Vec<f64> {
+        let mut steps = self.steps;
+        steps.retain(|step| !step.is_nan());
+        steps
+    }
+}
+
+/// The values before which one was observed in their sequence.
+fn observed(values: &[f64], offsets: &[usize]) -> Vec<f64> {
+    with_last(values, offsets)
+        .filter(|(_, value, last)| !value.is_nan() && !last.is_nan())
+        .map(|(_, value, _)| value)
+        .collect()
+}
+
+/// Each row, its value, and the last value observed before it in its sequence; NaN where there is none.
+fn with_last(values: &[f64], offsets: &[usize]) -> impl Iterator<Item = (usize, f64, f64)> {
+    offsets.windows(2).flat_map(move |ends| {
+        (ends[0]..ends[1]).scan(f64::NAN, move |last, row| {
+            let (value, before) = (values[row], *last);
+            if !value.is_nan() {
+                *last = value;
+            }
+            Some((row, value, before))
+        })
+    })
 }
 
 /// Differences of a unit's places from the last observed value to the next.
@@ -430,20 +480,20 @@ fn changes_in(unit: Unit, values: &[f64], offsets: &[usize]) -> Vec<f64> {
     changes
 }
 
-pub(super) fn interquartile_range(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    match sorted.len() {
+/// Puts the values in order.
+pub(super) fn interquartile_range(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
         0 => 0.0,
-        n => sorted[n * 3 / 4] - sorted[n / 4],
+        n => values[n * 3 / 4] - values[n / 4],
     }
 }
 
 /// Entropy in nats of values cut into cells of one width, with the correction of Miller (1955) for few values.
-pub(super) fn entropy(values: &[f64], width: f64) -> f64 {
-    let mut cells: Vec<f64> = values.iter().map(|v| (v / width).round()).collect();
-    cells.sort_unstable_by(f64::total_cmp);
+pub(super) fn entropy(values: Vec<f64>, width: f64) -> f64 {
     let n = values.len() as f64;
+    let mut cells: Vec<f64> = values.into_iter().map(|v| (v / width).round()).collect();
+    cells.sort_unstable_by(f64::total_cmp);
     let (mut sum, mut occupied) = (0.0, 0.0);
     for run in cells.chunk_by(|a, b| a == b) {
         let share = run.len() as f64 / n;

@@ -83,36 +83,42 @@ impl Cells {
                     })
                     .collect(),
             ),
-            Cells::Real(cells) => Values::Numbers(cells),
-            Cells::Labels { codes, labels } => Values::Labels { codes, labels },
+            Cells::Real(cells) => Values::Numbers(cells.into()),
+            Cells::Labels { codes, labels } => Values::Labels {
+                codes: codes.into(),
+                labels: labels.into(),
+            },
         }
     }
 
-    /// A number per row that sorts as the cell does, exactly; missing cells come first.
-    pub(super) fn ranks(&self) -> Vec<i128> {
+    /// The first row without a value.
+    pub(super) fn first_missing(&self) -> Option<usize> {
         match self {
-            Cells::Whole(cells) => cells.clone(),
-            Cells::Real(cells) => cells
-                .iter()
-                .map(|&cell| {
-                    if cell.is_nan() {
-                        MISSING_WHOLE
-                    } else {
-                        total_order(cell).into()
-                    }
-                })
-                .collect(),
-            Cells::Labels { codes, .. } => codes
-                .iter()
-                .map(|&code| {
-                    if code == MISSING_CODE {
-                        MISSING_WHOLE
-                    } else {
-                        code.into()
-                    }
-                })
-                .collect(),
+            Cells::Whole(cells) => cells.iter().position(|&cell| cell == MISSING_WHOLE),
+            Cells::Real(cells) => cells.iter().position(|cell| cell.is_nan()),
+            Cells::Labels { codes, .. } => codes.iter().position(|&code| code == MISSING_CODE),
         }
+    }
+
+    /// A number that sorts as the row's cell does, exactly; missing cells come first.
+    pub(super) fn rank(&self, row: usize) -> i128 {
+        match self {
+            Cells::Whole(cells) => cells[row],
+            Cells::Real(cells) if cells[row].is_nan() => MISSING_WHOLE,
+            Cells::Real(cells) => total_order(cells[row]).into(),
+            Cells::Labels { codes, .. } if codes[row] == MISSING_CODE => MISSING_WHOLE,
+            Cells::Labels { codes, .. } => codes[row].into(),
+        }
+    }
+
+    /// The rank of each row.
+    pub(super) fn ranks(&self) -> Vec<i128> {
+        let rows = match self {
+            Cells::Whole(cells) => cells.len(),
+            Cells::Real(cells) => cells.len(),
+            Cells::Labels { codes, .. } => codes.len(),
+        };
+        (0..rows).map(|row| self.rank(row)).collect()
     }
 }
 

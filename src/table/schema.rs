@@ -42,6 +42,16 @@ impl Schema {
         Ok(Schema { columns })
     }
 
+    /// Bytes that a table keeps of a row: a number or a label of each column, and the row's own number.
+    pub(crate) fn bytes_per_row(&self) -> u64 {
+        let of_column = |column: &ColumnSchema| match is_number(&column.sdtype, column.role) {
+            true => size_of::<f64>(),
+            false => size_of::<u32>(),
+        };
+        let of_columns: usize = self.columns.iter().map(of_column).sum();
+        (of_columns + size_of::<u32>()) as u64
+    }
+
     /// Seconds of one unit of a datetime column's numbers; `None` for other columns.
     pub(crate) fn seconds_per_raw_unit(&self, column: usize) -> Option<f64> {
         let column = self.columns.get(column)?;

@@ -344,9 +344,14 @@ impl ParSynthesizerBuilder {
     /// table in the order of their names: the same model as [`fit`](Self::fit) makes of the whole frame. Sequences may
     /// be scattered over the files. Folders in the folder are not read.
     ///
-    /// The table is never in memory as a frame: it is read column by column, each twice, and kept as 8 bytes a number
-    /// and 4 a label. Quantiles, categories and ids are those of all rows, not of a sample. Rows that errors name are
-    /// counted through all files, from 0.
+    /// The files may be larger than memory. No frame is made of them: each column is read twice, about a million rows
+    /// at a time, and kept as 8 bytes a number and 4 a category or id, in memory or, beyond
+    /// [`max_table_memory`](Self::max_table_memory), in files that are mapped. Nothing is sampled or sketched: quantiles,
+    /// categories and ids are those of all rows. What memory must hold of a row, however many columns there are, is its
+    /// place in the order (about 20 bytes while rows are sorted) and what one column's codec is fitted from: about 20 bytes
+    /// where values recur, up to 60 where every number is another. Dates that are text are read as whole columns, and each
+    /// different id or text is kept, in some 40 bytes more than its letters. Rows that errors name are counted through all
+    /// files, from 0.
     ///
     /// ```
     /// # use parsynth::{Metadata, ParSynthesizer, read_csv, write_parquet};

@@ -15,6 +15,7 @@ mod error;
 mod files;
 mod filled;
 mod measure;
+mod parts;
 mod read;
 mod related;
 mod schema;

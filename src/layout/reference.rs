@@ -2,7 +2,8 @@
 //! In: pairs of columns that may be so related, dates and those that constraints put in order, and the table. Out: which
 //! are, and the table with distances in their place. A delivery three days after its order is then learned as three days, whatever the date.
 
-use super::fit::{NumberChoice, entropy, interquartile_range};
+use super::changes::{entropy, interquartile_range};
+use super::fit::NumberChoice;
 use super::{Layout, RowSource, numbers, round_difference};
 use crate::codec::number::{Grid, KnotPlacement, NumberCodec};
 use crate::protection::Protection;

@@ -212,7 +212,7 @@ pub enum TableError {
     /// The folder for the columns of a large table could not be used: it is not there, cannot be written to, or is full.
     #[error(
         "cannot keep the columns of a large table in {}, {} MB in all; give another folder as `temporary_directory`, or keep them in memory with a larger `max_table_memory`",
-        .path.display(), .bytes / 1_000_000
+        .path.display(), .bytes.div_ceil(1_000_000)
     )]
     TemporaryDirectory {
         /// The folder.
@@ -336,6 +336,17 @@ impl TableError {
 }
 
 impl TableError {
+    /// The same of a part of a table that begins at a row.
+    pub(super) fn counted_from(mut self, first_row: usize) -> TableError {
+        use TableError as E;
+        if let E::Infinite { row, .. } | E::DateFormat { row, .. } | E::ValueChanges { row, .. } =
+            &mut self
+        {
+            *row += first_row;
+        }
+        self
+    }
+
     /// What to do about a problem whose message does not say it.
     pub(super) fn remedy(&self) -> Option<&'static str> {
         use TableError as E;

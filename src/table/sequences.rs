@@ -7,6 +7,7 @@ use std::ops::Range;
 use polars::prelude::{Column, DataFrame};
 
 use super::cells::Cells;
+use super::parts::read_parts;
 use super::read::read;
 use super::{
     ContextRows, Label, MISSING_CODE, Role, Schema, SequenceTable, Source, Store, TableError,
@@ -54,18 +55,12 @@ impl SequenceTable {
             return Err(TableError::Empty { what: "rows" });
         }
         let rows = row_count(source.rows())?;
-        let cells = |position: usize| -> Result<Cells, TableError> {
-            let column = &schema.columns[position];
-            read(source.column(&column.name)?.as_ref(), column)
-        };
-        let values = |position: usize, cells: Cells| {
-            let column = &schema.columns[position];
-            cells.into_values(column.base, column.step)
-        };
         // Key and index give the order; the other columns are put in it one by one, as they are read.
         let present = |position: usize, role: Role| {
-            let cells = cells(position)?;
-            check_present(&cells, &schema.columns[position].name, role)?;
+            let column = &schema.columns[position];
+            let compact = |cells: Cells| cells.compact(column.base, column.step);
+            let cells = read_parts(source, column, compact)?;
+            check_present(&cells, &column.name, role)?;
             Ok((position, cells))
         };
         let keys = schema.sequence_key().into_iter();
@@ -89,24 +84,25 @@ impl SequenceTable {
         let is_first = |&at: &usize| by_key(order[at - 1], order[at]).is_ne();
         offsets.extend((1..order.len()).filter(is_first));
         offsets.push(order.len());
+        let order = store.keep(order.into_iter())?;
         let mut columns: Vec<Option<Values>> = vec![None; schema.columns.len()];
         for (position, cells) in index.into_iter().chain(keys) {
-            columns[position] = Some(values(position, cells).in_order(&order, store)?);
+            let column = &schema.columns[position];
+            let values = cells.into_values(column.base, column.step);
+            columns[position] = Some(values.in_order(&order, store)?);
         }
-        for (position, column) in columns.iter_mut().enumerate() {
-            if column.is_none() {
-                let values = values(position, cells(position)?);
-                *column = Some(values.in_order(&order, store)?);
+        for (values, column) in columns.iter_mut().zip(&schema.columns) {
+            if values.is_none() {
+                let in_steps = |cells: Cells| cells.in_steps(column.base, column.step);
+                let cells = read_parts(source, column, in_steps)?;
+                *values = Some(cells.into_values(0, 1).in_order(&order, store)?);
             }
         }
         Ok(SequenceTable {
             owners: (0..).take(offsets.len() - 1).collect(),
             offsets,
             columns: columns.into_iter().flatten().collect(),
-            row_numbers: match store {
-                Store::Memory => order.into(),
-                Store::Files { .. } => store.keep(order.into_iter())?,
-            },
+            row_numbers: order,
         })
     }
 

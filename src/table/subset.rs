@@ -3,7 +3,8 @@
 
 use polars::prelude::{DataFrame, IdxCa};
 
-use super::schema::{fit_column, name_problems};
+use super::parts::fit_column;
+use super::schema::name_problems;
 use super::{Schema, SequenceTable, Store, TableError};
 use crate::metadata::Metadata;
 use crate::rng::{Purpose, Seed, shuffle};

@@ -5,7 +5,8 @@ use polars::prelude::{Column, DataFrame, DataType, IdxCa};
 
 use super::cells;
 use super::codes::Codes;
-use super::schema::{context_problems, fit_column, name_problems};
+use super::parts::fit_column;
+use super::schema::{context_problems, name_problems};
 use super::{ColumnSchema, Role, Schema, SequenceTable, Store, TableError, dates, read::read};
 use crate::metadata::{Metadata, SdType, UniqueKey};
 

@@ -24,14 +24,18 @@ struct Count {
     sequences: usize,
 }
 
+/// The values that are not NaN, zero without a sign, and whose each is.
+fn cells<'v>(values: &'v [f64], sequence: &'v [u32]) -> impl Iterator<Item = (f64, u32)> + 'v {
+    let cells = values.iter().zip(sequence);
+    let present = cells.filter(|(value, _)| !value.is_nan());
+    present.map(|(value, sequence)| (value + 0.0, *sequence)) // -0.0 + 0.0 is 0.0
+}
+
 /// The values in order, where they are few and come sequence by sequence.
 fn few(values: &[f64], sequence: &[u32]) -> Option<Vec<Count>> {
     let most = values.len() / ROWS_PER_VALUE;
     let mut counts: HashMap<u64, (Count, u32)> = HashMap::new();
-    for (&value, &sequence) in values.iter().zip(sequence) {
-        if value.is_nan() {
-            continue;
-        }
+    for (value, sequence) in cells(values, sequence) {
         let new = || {
             let count = Count {
                 value,
@@ -40,14 +44,10 @@ fn few(values: &[f64], sequence: &[u32]) -> Option<Vec<Count>> {
             };
             (count, sequence)
         };
-        let bits = (value + 0.0).to_bits(); // -0.0 + 0.0 is 0.0
-        let (count, last) = counts.entry(bits).or_insert_with(new);
+        let (count, last) = counts.entry(value.to_bits()).or_insert_with(new);
         count.rows += 1;
         count.sequences += usize::from(*last != sequence);
         *last = sequence;
-        if value.total_cmp(&count.value).is_lt() {
-            count.value = value;
-        }
         if counts.len() > most {
             return None;
         }
@@ -102,7 +102,7 @@ impl Distinct {
 
     /// Counts those values that are wanted, which lie above all before.
     fn extend(&mut self, values: &[f64], sequence: &[u32], is_wanted: impl Fn(f64) -> bool) {
-        let cells = values.iter().copied().zip(sequence.iter().copied());
+        let cells = cells(values, sequence);
         let mut cells: Vec<(f64, u32)> = cells.filter(|&(value, _)| is_wanted(value)).collect();
         cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for run in cells.chunk_by(|a, b| a.0 == b.0) {
@@ -146,7 +146,7 @@ mod tests {
             rows: Vec::new(),
             sequences: Vec::new(),
         };
-        all.extend(values, sequence, |value| !value.is_nan());
+        all.extend(values, sequence, |_| true);
         all
     }
 

@@ -126,3 +126,30 @@ fn written<T: Pod>(
         cells: PhantomData,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_in_a_file_are_those_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Store::Files {
+            folder: folder.path().to_owned(),
+            bytes: 0,
+        };
+        for rows in [0, 1, CELLS_AT_ONCE, 2 * CELLS_AT_ONCE + 3] {
+            let numbers = || (0..rows).map(|row| row as f64 / 3.0);
+            let codes = || (0..).take(rows).map(|row: u32| row.wrapping_mul(7_919));
+            let mapped = files.keep(numbers()).unwrap();
+            assert!(mapped.is_mapped());
+            assert_eq!(*mapped, *Store::Memory.keep(numbers()).unwrap());
+            assert_eq!(*files.keep(codes()).unwrap(), *Vec::from_iter(codes()));
+            // The map outlives its file's only handle, and each clone.
+            let clone = mapped.clone();
+            drop(mapped);
+            assert_eq!(clone.len(), rows);
+        }
+        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
+    }
+}

@@ -1,6 +1,7 @@
 mod compared;
 mod dates;
 mod files;
+mod parts;
 mod round_trip;
 
 use polars::prelude::*;

@@ -17,9 +17,11 @@ fn table() -> DataFrame {
         Column::new("".into(), days).cast(&DataType::Date).unwrap()
     };
     let ordered = days(&|row| Some(day(row) + late(row)));
-    let delivered = days(&|row| (row % 9 > 0).then(|| day(row) + late(row) + 2 + (row % 3) as i32));
-    let value = |row: usize| (row % 11 > 0).then_some((noise[row] * 100.0).round() / 100.0);
-    let level = |row: usize| (row % 7 > 0).then(|| ["low", "high"][row % 2]);
+    let delivered =
+        days(&|row| (!row.is_multiple_of(9)).then(|| day(row) + late(row) + 2 + (row % 3) as i32));
+    let value =
+        |row: usize| (!row.is_multiple_of(11)).then_some((noise[row] * 100.0).round() / 100.0);
+    let level = |row: usize| (!row.is_multiple_of(7)).then(|| ["low", "high"][row % 2]);
     let mut frame = df!(
         "k" => keys(20, 12),
         "town" => (0..ROWS).map(|row| ["here", "there"][row / 12 % 2]).collect::<Vec<_>>(),

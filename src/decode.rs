@@ -11,7 +11,7 @@ use crate::codec::personal::PersonalCodec;
 use crate::codec::spread::Spread;
 use crate::layout::{CategoryCodec, ContextKind, ContextSource, Layout, RowKind, RowSource};
 use crate::sample::{Decided, Request, SampledSequences};
-use crate::table::{Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
+use crate::table::{Buffer, Label, MISSING_CODE, Role, Schema, SequenceTable, Values};
 pub(crate) use made_up::MadeUp;
 
 /// Identifier values that a user gave for one column.
@@ -181,19 +181,19 @@ impl Decoding<'_> {
                     classes.iter().map(|&class| codec.code(class as usize)),
                     &sampled.lengths,
                 ),
-                labels: codec.labels.clone(),
+                labels: codec.labels.as_slice().into(),
             },
             (Decided::Numbers(numbers), _) => {
                 Values::Numbers(repeat(numbers.iter().copied(), &sampled.lengths))
             }
-            (Decided::Classes(_), ContextKind::Number { .. }) => Values::Numbers(Vec::new()),
+            (Decided::Classes(_), ContextKind::Number { .. }) => Values::Numbers(Vec::new().into()),
         }
     }
 
     fn index_values(&self, index: &[f64]) -> Values {
         Values::Numbers(match &self.layout.index {
             Some(codec) => index.iter().map(|&number| codec.value(number)).collect(),
-            None => index.to_vec(),
+            None => index.to_vec().into(),
         })
     }
 }
@@ -206,10 +206,10 @@ pub(crate) fn decoded(decided: &Decided, codec: Option<&CategoryCodec>) -> Value
                 .iter()
                 .map(|&class| codec.code(class as usize))
                 .collect(),
-            labels: codec.labels.clone(),
+            labels: codec.labels.as_slice().into(),
         },
-        (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone()),
-        (Decided::Classes(_), None) => Values::Numbers(Vec::new()),
+        (Decided::Numbers(numbers), _) => Values::Numbers(numbers.clone().into()),
+        (Decided::Classes(_), None) => Values::Numbers(Vec::new().into()),
     }
 }
 
@@ -224,7 +224,7 @@ fn repeated(values: &Values, lengths: &[usize]) -> Values {
     }
 }
 
-fn repeat<T: Copy>(values: impl Iterator<Item = T>, lengths: &[usize]) -> Vec<T> {
+fn repeat<T: Copy>(values: impl Iterator<Item = T>, lengths: &[usize]) -> Buffer<T> {
     values
         .zip(lengths)
         .flat_map(|(value, &length)| std::iter::repeat_n(value, length))

@@ -14,7 +14,7 @@ use crate::rng::SeedSeries;
 use crate::synthesizer::ParSynthesizer;
 use crate::table::{ParquetFiles, Source, validate};
 use polars::frame::DataFrame;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tch::Device;
@@ -31,6 +31,9 @@ use made_up::{exhausted, fit_identifiers, fit_personal, fit_spreads};
 use prepared::Prepared;
 use training::Training;
 
+/// 512 MiB: larger tables are kept in files.
+const MAX_TABLE_MEMORY: u64 = 512 << 20;
+
 type FitProgressFn = dyn Fn(&FitProgress) + Send + Sync;
 type OnFitProgress = Arc<FitProgressFn>;
 
@@ -46,6 +49,8 @@ pub struct ParSynthesizerBuilder {
     progress: Option<OnFitProgress>,
     cancel: CancelToken,
     is_verbose: bool,
+    max_table_memory: u64,
+    temporary_directory: Option<PathBuf>,
     created: i64,
 }
 
@@ -57,6 +62,8 @@ impl std::fmt::Debug for ParSynthesizerBuilder {
             .field("locales", &self.locales)
             .field("options", &self.options)
             .field("device", &self.device)
+            .field("max_table_memory", &self.max_table_memory)
+            .field("temporary_directory", &self.temporary_directory)
             .finish_non_exhaustive()
     }
 }
@@ -74,6 +81,8 @@ impl ParSynthesizerBuilder {
             progress: None,
             cancel: CancelToken::new(),
             is_verbose: false,
+            max_table_memory: MAX_TABLE_MEMORY,
+            temporary_directory: None,
             created: now(),
         }
     }
@@ -290,6 +299,34 @@ impl ParSynthesizerBuilder {
         self
     }
 
+    /// A table of more than so many bytes is kept in files while it is learned from, which are mapped into memory and read
+    /// as they are looked at; default 536,870,912 (512 MiB), 0 for every table, `u64::MAX` for none. A row takes 8 bytes a
+    /// number or date, 4 a category or id, and 4 of its own. The model is the same to the bit.
+    ///
+    /// The files lie in [`temporary_directory`](Self::temporary_directory), have no names on Unix, and are gone when the
+    /// fit ends, fails, is cancelled or is killed.
+    ///
+    /// ```
+    /// # use parsynth::{Metadata, ParSynthesizer, read_csv};
+    /// # let metadata = Metadata::from_json_file("data/stores.metadata.json")?;
+    /// # let data = read_csv("data/stores.csv", &metadata)?;
+    /// let builder = ParSynthesizer::builder(metadata).max_table_memory(0);
+    /// let estimate = builder.estimate(&data)?;
+    /// assert!(estimate.mapped_bytes >= 4 * estimate.rows as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_table_memory(mut self, bytes: u64) -> Self {
+        self.max_table_memory = bytes;
+        self
+    }
+
+    /// An existing folder for the files of a table larger than [`max_table_memory`](Self::max_table_memory); default the
+    /// system's (`TMPDIR` on Unix, else `/tmp`). Where that one lies in memory itself, as a `tmpfs` does, give one on disk.
+    pub fn temporary_directory(mut self, path: impl Into<PathBuf>) -> Self {
+        self.temporary_directory = Some(path.into());
+        self
+    }
+
     /// Looks for everything in a frame that [`fit`](Self::fit) would refuse, where that stops at the first: what
     /// [`Metadata::validate_data`] lists, context columns that are none, and context columns that change within a
     /// sequence.
@@ -317,9 +354,14 @@ impl ParSynthesizerBuilder {
     /// table in the order of their names: the same model as [`fit`](Self::fit) makes of the whole frame. Sequences may
     /// be scattered over the files. Folders in the folder are not read.
     ///
-    /// The table is never in memory as a frame: it is read column by column, each twice, and kept as 8 bytes a number
-    /// and 4 a label. Quantiles, categories and ids are those of all rows, not of a sample. Rows that errors name are
-    /// counted through all files, from 0.
+    /// The files may be larger than memory. No frame is made of them: each column is read twice, about a million rows
+    /// at a time, and kept as 8 bytes a number and 4 a category or id, in memory or, beyond
+    /// [`max_table_memory`](Self::max_table_memory), in files that are mapped. Nothing is sampled or sketched: quantiles,
+    /// categories and ids are those of all rows. What memory must hold of a row, however many columns there are, is its
+    /// place in the order (about 20 bytes while rows are sorted) and what one column's codec is fitted from: about 20 bytes
+    /// where values recur, up to 60 where every number is another. Dates that are text are read as whole columns, and each
+    /// different id or text is kept, in some 40 bytes more than its letters. Rows that errors name are counted through all
+    /// files, from 0.
     ///
     /// ```
     /// # use parsynth::{Metadata, ParSynthesizer, read_csv, write_parquet};

@@ -4,6 +4,7 @@
 //! A sequence is its context (context columns, start, whether the table's time ends it, length) and its rows (the gap
 //! to the row before, then the sequential columns in table order). Identifiers are made up and not modelled.
 
+mod changes;
 mod fit;
 mod reference;
 

@@ -157,9 +157,14 @@ pub struct FitEstimate {
     /// Share of the sequence network's computed steps that fall on no row, because a batch's sequences differ in length:
     /// batches hold sequences of similar lengths. `0.0..1.0`
     pub padding: f64,
-    /// Bytes that the fit will hold at its peak: the table as it is kept, the networks with what their training keeps of
-    /// each weight, and a step's work. Beside it come the frame, where one is given, and libtorch's code, some 120 MB.
+    /// Bytes that the fit will hold at its peak: the table where it is kept in memory, one column while it is read and its
+    /// codec fitted, the networks with what their training keeps of each weight, and a step's work. Beside it come the
+    /// frame, where one is given, and libtorch's code, some 120 MB.
     pub memory_bytes: u64,
+    /// Bytes of the temporary files that a table larger than
+    /// [`max_table_memory`](crate::ParSynthesizerBuilder::max_table_memory) is kept in, 0 for others. What is mapped of them
+    /// counts as resident while there is room for it, and no longer once other work needs the memory.
+    pub mapped_bytes: u64,
 }
 
 /// One line, such as `2250000 rows of 50000 sequences: 81920 weights, 1407 steps an epoch, 300 epochs at most, 230 MB`.
@@ -174,7 +179,11 @@ impl std::fmt::Display for FitEstimate {
             self.steps_per_epoch,
             self.most_epochs,
             self.memory_bytes / 1_000_000
-        )
+        )?;
+        match self.mapped_bytes {
+            0 => Ok(()),
+            bytes => write!(f, " beside {} MB in files", bytes / 1_000_000),
+        }
     }
 }
 

@@ -305,7 +305,7 @@ impl ParSynthesizer {
                     identifiers.push(GivenIdentifier {
                         column: *column,
                         codes: codes.iter().copied().map(Some).collect(),
-                        labels: labels.clone(),
+                        labels: labels.to_vec(),
                     });
                 }
                 continue;

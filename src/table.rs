@@ -3,6 +3,7 @@
 //! grouped by key and ordered by index, and later a frame of the same names, order and dtypes.
 //! A missing cell is NaN in numbers and `MISSING_CODE` in labels; no value is invented or lost here.
 
+mod buffer;
 mod cells;
 mod codes;
 mod compared;
@@ -14,6 +15,7 @@ mod error;
 mod files;
 mod filled;
 mod measure;
+mod parts;
 mod read;
 mod related;
 mod schema;
@@ -27,9 +29,11 @@ mod validation;
 mod write;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::metadata::SdType;
 
+pub(crate) use buffer::{Buffer, Store};
 pub(crate) use compared::{ComparedCells, ComparedColumn, ComparedTable, ComparedTables};
 pub use detect::{DetectedColumn, DetectedMetadata, DetectionReport, IndexCandidate, KeyCandidate};
 pub use error::TableError;
@@ -230,9 +234,12 @@ impl std::fmt::Display for Label {
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
     /// Numerical and datetime columns: raw value minus the column's base, in its steps; NaN where missing.
-    Numbers(Vec<f64>),
+    Numbers(Buffer<f64>),
     /// Categorical, boolean and id columns; `labels` is sorted and unique, a missing cell has `MISSING_CODE`.
-    Labels { codes: Vec<u32>, labels: Vec<Label> },
+    Labels {
+        codes: Buffer<u32>,
+        labels: Arc<[Label]>,
+    },
 }
 
 impl Values {
@@ -260,7 +267,7 @@ pub(crate) struct SequenceTable {
     /// Parallel to `Schema::columns`.
     pub(crate) columns: Vec<Values>,
     /// The frame's row that each row came from, for messages.
-    pub(crate) row_numbers: Vec<usize>,
+    pub(crate) row_numbers: Buffer<u32>,
 }
 
 /// Rows given for conditional sampling: any of the context columns, in any order, perhaps the key too.

@@ -4,6 +4,8 @@
 use super::number::{KnotPlacement, NumberScale};
 use crate::protection::Protection;
 use chrono::{Datelike, Months, NaiveDate};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 const DAY_SECONDS: f64 = 86_400.0;
 const WEEK_SECONDS: f64 = 7.0 * DAY_SECONDS;
@@ -130,34 +132,43 @@ impl IndexCodec {
             median_gap: 0.0,
             is_censored: false,
         };
-        let numbers: Vec<f64> = values.iter().map(|&v| codec.number(v)).collect();
+        let numbers = codec.numbers(values);
+        let numbers = &*numbers;
         let sequences: Vec<&[f64]> = offsets
             .windows(2)
             .map(|ends| &numbers[ends[0]..ends[1]])
             .collect();
         let starts: Vec<f64> = offsets.windows(2).map(|ends| values[ends[0]]).collect();
-        let elapsed: Vec<f64> = sequences
-            .iter()
-            .flat_map(|rows| rows.iter().map(|v| v - rows[0]))
-            .collect();
-        let (row_owners, gap_owners): (Vec<u32>, Vec<u32>) = (
-            repeated(owners, &sequences, |rows| rows.len()),
-            repeated(owners, &sequences, |rows| rows.len().saturating_sub(1)),
-        );
-        let gaps: Vec<f64> = sequences
-            .iter()
-            .flat_map(|rows| rows.windows(2).map(|pair| pair[1] - pair[0]))
-            .collect();
-        let mut gaps = protection.clip(&gaps, &gap_owners).into_owned();
-        gaps.retain(|gap| !gap.is_nan());
-        gaps.sort_unstable_by(f64::total_cmp);
-        let elapsed = protection.clip(&elapsed, &row_owners);
-        let told = protection.clip(&numbers, &row_owners);
-        codec.median_gap = gaps.get(gaps.len() / 2).copied().unwrap_or(0.0);
-        codec.longest_elapsed = elapsed.iter().copied().fold(0.0, f64::max);
+        // Each list takes as much as the column, so only one lives at a time.
+        codec.median_gap = {
+            let gaps: Vec<f64> = sequences
+                .iter()
+                .flat_map(|rows| rows.windows(2).map(|pair| pair[1] - pair[0]))
+                .collect();
+            let count = |rows: &[f64]| rows.len().saturating_sub(1);
+            let mut gaps = told(gaps, owners, &sequences, count, protection);
+            gaps.retain(|gap| !gap.is_nan());
+            gaps.sort_unstable_by(f64::total_cmp);
+            gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
+        };
+        {
+            let elapsed: Vec<f64> = sequences
+                .iter()
+                .flat_map(|rows| rows.iter().map(|v| v - rows[0]))
+                .collect();
+            let elapsed = told(elapsed, owners, &sequences, <[f64]>::len, protection);
+            codec.longest_elapsed = elapsed.iter().copied().fold(0.0, f64::max);
+            codec.elapsed = NumberScale::fit(&elapsed, 0.0, KnotPlacement::Midpoints);
+        }
+        let told = match protection.is_on() {
+            true => {
+                let owners = repeated(owners, &sequences, <[f64]>::len);
+                protection.clip(numbers, &owners)
+            }
+            false => Cow::Borrowed(numbers),
+        };
         codec.last = told.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         codec.scale = NumberScale::fit(&told, 0.0, KnotPlacement::Midpoints);
-        codec.elapsed = NumberScale::fit(&elapsed, 0.0, KnotPlacement::Midpoints);
         codec.splits_time_of_day = unit.is_some_and(|unit| {
             let mut times: Vec<(f64, u32)> = starts
                 .iter()
@@ -222,7 +233,7 @@ impl IndexCodec {
                 origin: unit.origin(seconds),
                 harmonics,
             };
-            let mut phases: Vec<u64> = numbers
+            let phases: BTreeSet<u64> = numbers
                 .iter()
                 .map(|&v| {
                     #[allow(
@@ -234,8 +245,6 @@ impl IndexCodec {
                     cell
                 })
                 .collect();
-            phases.sort_unstable();
-            phases.dedup();
             if applies && phases.len() > 1 && last - first >= least_span * cycle.period {
                 cycles.push(cycle);
             }
@@ -258,6 +267,14 @@ impl IndexCodec {
                 f64::from(date.year() * 12) + f64::from(date.month0())
             }),
             _ => value,
+        }
+    }
+
+    /// The index numbers of raw values.
+    pub(crate) fn numbers<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
+        match self.months {
+            Some(_) => values.iter().map(|&value| self.number(value)).collect(),
+            None => Cow::Borrowed(values),
         }
     }
 
@@ -330,6 +347,21 @@ impl IndexCodec {
             }
         }
     }
+}
+
+/// The values as they may be told, so many of each sequence.
+fn told(
+    values: Vec<f64>,
+    owners: &[u32],
+    sequences: &[&[f64]],
+    count: impl Fn(&[f64]) -> usize,
+    protection: Protection,
+) -> Vec<f64> {
+    if !protection.is_on() {
+        return values;
+    }
+    let owners = repeated(owners, sequences, count);
+    protection.clip(&values, &owners).into_owned()
 }
 
 /// Whose each of `count` values of a sequence is.

@@ -149,27 +149,23 @@ impl NumberCodec {
                     && rows[i] as f64 >= ATOM_OVER_NEIGHBOURS * median_of_neighbours(rows, i))
         };
         let atom_flags: Vec<bool> = (0..seen.len()).map(is_atom).collect();
-        let pick = |wanted: bool| {
-            (0..seen.len())
-                .filter(move |&i| atom_flags[i] == wanted)
-                .collect::<Vec<_>>()
-        };
-        let (atoms, rest) = (pick.clone()(true), pick(false));
-        let continuous = (!rest.is_empty()).then(|| {
-            let values: Vec<f64> = rest.iter().map(|&i| seen[i]).collect();
-            let counts: Vec<usize> = rest.iter().map(|&i| rows[i]).collect();
-            QuantileMap::fit(
-                &values,
-                &counts,
-                resolution,
-                finite,
-                options.placement,
-                unit,
-            )
+        let atoms = picked(seen, &atom_flags, true);
+        let continuous = (atoms.len() < seen.len()).then(|| {
+            let map = |values: &[f64], counts: &[usize]| {
+                QuantileMap::fit(values, counts, resolution, finite, options.placement, unit)
+            };
+            match atoms.is_empty() {
+                // As many as there are rows, where no value comes twice.
+                true => map(seen, rows),
+                false => map(
+                    &picked(seen, &atom_flags, false),
+                    &picked(rows, &atom_flags, false),
+                ),
+            }
         });
         NumberCodec {
             support: if finite { seen.clone() } else { Vec::new() },
-            atoms: atoms.into_iter().map(|i| seen[i]).collect(),
+            atoms,
             continuous,
             ..NumberCodec::empty(seen, grid, has_missing, options)
         }
@@ -390,6 +386,15 @@ impl NumberCodec {
             (None, None) => value,
         }
     }
+}
+
+/// The values whose flag is the wanted one.
+fn picked<T: Copy>(values: &[T], flags: &[bool], wanted: bool) -> Vec<T> {
+    let flagged = values.iter().zip(flags);
+    flagged
+        .filter(|(_, flag)| **flag == wanted)
+        .map(|(value, _)| *value)
+        .collect()
 }
 
 /// Position of the nearest of sorted values.

@@ -6,7 +6,7 @@ use crate::layout::{
     CategoryCodec, ContextKind, ContextSource, Layout, ReferencePair, RowKind, RowSource,
 };
 use crate::metadata::nearest_name;
-use crate::table::{Measure, Role, Schema, SequenceTable, Values};
+use crate::table::{Label, Measure, Role, Schema, SequenceTable, Values};
 use std::collections::BTreeSet;
 
 /// The pairs of columns that constraints put in order, the higher of which may be told as its distance from the lower.
@@ -157,19 +157,21 @@ pub(super) fn category(layout: &Layout, place: Place) -> Option<&CategoryCodec> 
     }
 }
 
-/// The class of each row of a category column.
-fn classes(table: &SequenceTable, column: usize, codec: &CategoryCodec) -> Vec<Option<u32>> {
-    let Values::Labels { codes, labels } = &table.columns[column] else {
-        return Vec::new();
+/// The class of a row of a category column.
+fn classes<'t>(
+    table: &'t SequenceTable,
+    column: usize,
+    codec: &CategoryCodec,
+) -> impl Fn(usize) -> Option<u32> + use<'t> {
+    let (codes, labels): (&[u32], &[Label]) = match &table.columns[column] {
+        Values::Labels { codes, labels } => (codes, labels),
+        Values::Numbers(_) => (&[], &[]),
     };
     let of_code: Vec<Option<u32>> = (0..)
         .take(labels.len() + 1)
         .map(|code| u32::try_from(codec.class(code, labels)?).ok())
         .collect();
-    codes
-        .iter()
-        .map(|&code| of_code[(code as usize).min(labels.len())])
-        .collect()
+    move |row| of_code[(*codes.get(row)? as usize).min(labels.len())]
 }
 
 fn learn(
@@ -198,17 +200,17 @@ fn learn(
             for row in 0..table.rows() {
                 // A protected category is never drawn, so what it was seen with need not be known.
                 let combination: Option<Vec<u32>> =
-                    columns.iter().map(|classes| classes[row]).collect();
+                    columns.iter().map(|class| class(row)).collect();
                 seen.extend(combination);
             }
             Learned::Combinations(Combinations(seen.into_iter().collect()))
         }
         Constraint::SeenTransitions { column } => {
-            let (classes, count) = classes_of(column)?;
+            let (class, count) = classes_of(column)?;
             let mut next = vec![BTreeSet::new(); count];
             for ends in table.offsets.windows(2) {
-                for pair in classes[ends[0]..ends[1]].windows(2) {
-                    if let (Some(before), Some(after)) = (pair[0], pair[1]) {
+                for row in ends[0] + 1..ends[1] {
+                    if let (Some(before), Some(after)) = (class(row - 1), class(row)) {
                         next[before as usize].insert(after);
                     }
                 }

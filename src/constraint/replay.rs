@@ -8,11 +8,32 @@ use crate::table::{SequenceTable, Values};
 /// Rows that an error lists.
 const MOST_LISTED: usize = 10;
 
-/// A bound column's cells, one a row of the table.
+/// A bound column and its cells.
 struct Column<'r> {
     place: Place,
     site: &'r Site,
-    cells: Vec<Cell>,
+    cells: ColumnCells<'r>,
+}
+
+/// The cells of a column, made as they are looked at.
+enum ColumnCells<'t> {
+    Numbers(&'t [f64]),
+    Labels {
+        codes: &'t [u32],
+        /// By code and, last, of a missing one.
+        of_code: Vec<Cell>,
+    },
+}
+
+impl ColumnCells<'_> {
+    fn at(&self, row: usize) -> Cell {
+        match self {
+            ColumnCells::Numbers(numbers) => Cell::number(numbers[row]),
+            ColumnCells::Labels { codes, of_code } => {
+                of_code[(codes[row] as usize).min(of_code.len() - 1)]
+            }
+        }
+    }
 }
 
 impl Rules {
@@ -39,7 +60,7 @@ impl Rules {
             let mut cells = Cells::new(layout);
             for row in ends[0]..ends[1] {
                 for column in &inputs {
-                    cells.set(column.place, column.cells[row]);
+                    cells.set(column.place, column.cells.at(row));
                 }
                 let moment = Moment {
                     row: row - ends[0],
@@ -51,7 +72,7 @@ impl Rules {
                     for rule in &column.site.rules {
                         let rows = &mut broken[rule.statement];
                         let is_new = rows.last() != Some(&row);
-                        let cell = column.cells[row];
+                        let cell = column.cells.at(row);
                         if rule.is_direct
                             && is_new
                             && !self.keeps(rule, column, cell, &cells, moment)
@@ -59,7 +80,7 @@ impl Rules {
                             rows.push(row);
                         }
                     }
-                    cells.set(column.place, column.cells[row]);
+                    cells.set(column.place, column.cells.at(row));
                 }
                 cells.next_row();
             }
@@ -70,7 +91,7 @@ impl Rules {
         };
         let mut rows: Vec<usize> = broken[statement]
             .iter()
-            .map(|&row| table.row_numbers[row])
+            .map(|&row| table.row_number(row))
             .collect();
         rows.sort_unstable();
         Err(ConstraintError::Broken {
@@ -105,7 +126,7 @@ impl Rules {
     }
 
     /// The columns of a table that rules bind or look at.
-    fn columns<'r>(&'r self, table: &SequenceTable, layout: &Layout) -> Vec<Column<'r>> {
+    fn columns<'r>(&'r self, table: &'r SequenceTable, layout: &Layout) -> Vec<Column<'r>> {
         self.sites()
             .map(|(place, site)| Column {
                 place,
@@ -129,22 +150,18 @@ fn category(layout: &Layout, place: Place) -> Option<&CategoryCodec> {
     }
 }
 
-fn column_cells(values: &Values, codec: Option<&CategoryCodec>) -> Vec<Cell> {
-    match (values, codec) {
-        (Values::Numbers(numbers), _) => numbers.iter().map(|&value| Cell::number(value)).collect(),
-        (Values::Labels { codes, labels }, Some(codec)) => {
-            let class = |code: u32| {
-                let class = codec.class(code, labels)?;
-                u32::try_from(class).ok()
-            };
-            let of_code: Vec<Cell> = (0..)
-                .take(labels.len() + 1)
-                // A protected category is never drawn, so no rule need know it.
-                .map(|code| class(code).map_or(Cell::Unknown, Cell::Class))
-                .collect();
-            let cell = |&code: &u32| of_code[(code as usize).min(labels.len())];
-            codes.iter().map(cell).collect()
-        }
-        (Values::Labels { codes, .. }, None) => vec![Cell::Unknown; codes.len()],
+fn column_cells<'t>(values: &'t Values, codec: Option<&CategoryCodec>) -> ColumnCells<'t> {
+    let (codes, labels) = match values {
+        Values::Numbers(numbers) => return ColumnCells::Numbers(numbers),
+        Values::Labels { codes, labels } => (codes, labels),
+    };
+    let class = |code: u32| u32::try_from(codec?.class(code, labels)?).ok();
+    ColumnCells::Labels {
+        codes,
+        of_code: (0..)
+            .take(labels.len() + 1)
+            // A protected category is never drawn, so no rule need know it.
+            .map(|code| class(code).map_or(Cell::Unknown, Cell::Class))
+            .collect(),
     }
 }

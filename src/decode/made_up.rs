@@ -180,8 +180,8 @@ impl Decoding<'_> {
                 labels: new_labels,
             } = self.made_up(given.column, Cells::Sequences(open), &given.labels, made_up)?
         {
-            labels.extend(new_labels);
-            new = codes;
+            labels.extend(new_labels.iter().cloned());
+            new = codes.to_vec();
         }
         let mut new = new.into_iter().map(|code| match code {
             MISSING_CODE => MISSING_CODE,
@@ -192,7 +192,7 @@ impl Decoding<'_> {
             .map(|code| code.unwrap_or_else(|| new.next().unwrap_or(MISSING_CODE)));
         Ok(Values::Labels {
             codes: codes.collect(),
-            labels,
+            labels: labels.into(),
         })
     }
 
@@ -219,7 +219,7 @@ impl Decoding<'_> {
         made_up: &mut MadeUp<'_>,
     ) -> Result<Values, IdentifierError> {
         let Values::Labels { codes, labels } = &history.columns[column] else {
-            return Ok(Values::Numbers(Vec::new()));
+            return Ok(Values::Numbers(Vec::new().into()));
         };
         if self.spreads[column].is_constant {
             let last = history.offsets.iter().skip(1).map(|end| codes[end - 1]);
@@ -401,6 +401,6 @@ pub(super) fn one_each(labels: Vec<Label>, presence: &[bool]) -> Values {
     });
     Values::Labels {
         codes: codes.collect(),
-        labels,
+        labels: labels.into(),
     }
 }

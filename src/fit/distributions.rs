@@ -88,10 +88,10 @@ fn check_values(
     };
     let rows = numbers(&table.columns[position])
         .iter()
-        .zip(&table.row_numbers);
+        .zip(table.row_numbers.iter());
     let misfit = rows
         .filter(|(raw, _)| !raw.is_nan() && !holds(value(**raw)))
-        .map(|(_, row)| *row)
+        .map(|(_, row)| *row as usize)
         .min();
     match misfit {
         None => Ok(()),

@@ -10,7 +10,7 @@ use crate::metadata::{did_you_mean, nearest_name};
 use crate::params::{LARGE_HIDDEN_SIZE, OptionError, SMALL_TABLE_ROWS, ValidFitOptions};
 use crate::rng::Seed;
 use crate::synthesizer::usable;
-use crate::table::{Schema, SequenceTable, Source};
+use crate::table::{Schema, SequenceTable, Source, Store};
 
 /// A table that was read and understood, ready to train on.
 pub(super) struct Prepared {
@@ -39,12 +39,13 @@ impl ParSynthesizerBuilder {
         let locales = checked_locales(&self.locales)?;
         usable(self.device)?;
         let mut schema = Schema::fit(data, &self.metadata, &self.context_columns)?;
-        let mut table = SequenceTable::from_source(data, &schema)?;
+        let store = self.store(data.rows(), &schema);
+        let mut table = SequenceTable::kept(data, &schema, &store)?;
         if !is_size_given && table.rows() >= SMALL_TABLE_ROWS {
             options.hidden_size = LARGE_HIDDEN_SIZE;
         }
         if protected::move_bases(&mut schema, &table, options.value_protection) {
-            table = SequenceTable::from_source(data, &schema)?;
+            table = SequenceTable::kept(data, &schema, &store)?;
         }
         let choices = distributions::choices(&table, &schema, &options)?;
         let segments = options
@@ -52,7 +53,8 @@ impl ParSynthesizerBuilder {
             .map(|rows| table.clone().segmented(rows));
         let cut = segments.as_ref().unwrap_or(&table);
         let constraints = self.constraints.clone();
-        let (layout, rules, told) = codecs(constraints, &schema, cut, &options, &choices)?;
+        let (layout, rules, told) =
+            codecs(constraints, &schema, (cut, &store), &options, &choices)?;
         Ok(Prepared {
             seed: Seed::new(options.seed),
             options,
@@ -64,13 +66,20 @@ impl ParSynthesizerBuilder {
             rules,
         })
     }
+
+    /// Where a table of so many rows is kept.
+    fn store(&self, rows: usize, schema: &Schema) -> Store {
+        let folder = self.temporary_directory.clone();
+        let folder = folder.unwrap_or_else(std::env::temp_dir);
+        Store::for_table(rows, schema, self.max_table_memory, folder)
+    }
 }
 
 /// The layout and the rules of a table, and the table with distances where some of its columns are told by them.
 fn codecs(
     constraints: Vec<Constraint>,
     schema: &Schema,
-    table: &SequenceTable,
+    (table, store): (&SequenceTable, &Store),
     options: &ValidFitOptions,
     choices: &[NumberChoice],
 ) -> Result<(Layout, Rules, Option<SequenceTable>)> {
@@ -88,11 +97,11 @@ fn codecs(
         .iter()
         .map(|pair| (pair.column, pair.reference(&pairs, schema, table)))
         .collect();
-    let told = (!pairs.is_empty()).then(|| {
-        let mut told = table.clone();
-        subtract(pairs.iter().copied(), schema, &mut told);
-        told
-    });
+    let mut told = None;
+    if !pairs.is_empty() {
+        let told = told.insert(table.clone());
+        subtract(pairs.iter().copied(), schema, told, store)?;
+    }
     let modelled = told.as_ref().unwrap_or(table);
     let mut layout = protected::layout(modelled, schema, options.value_protection, choices)?;
     layout.refer(references);

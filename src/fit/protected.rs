@@ -50,7 +50,10 @@ pub(super) fn layout(
         &(1..=table.whole_sequences().max(1)),
     )?;
     let protection = Protection::new(sequences);
-    let owners = table.sequence_of_row();
+    let owners = match protection.is_on() {
+        true => table.sequence_of_row(),
+        false => Vec::new(), // nothing is hidden
+    };
     for (column, values) in schema.columns.iter().zip(&table.columns) {
         let holders = Protection::holders(numbers(values), &owners);
         if holders > 0 && protection.hides(holders) {
@@ -61,6 +64,7 @@ pub(super) fn layout(
             });
         }
     }
+    drop(owners);
     let layout = Layout::fit(table, schema, protection, choices);
     for (column, codec) in layout.categories() {
         if let (Values::Labels { labels, .. }, true, true) = (

@@ -1,22 +1,15 @@
 //! How the layout is learned from a table: one codec a column, and which columns are told by their changes.
 
+use super::changes::{fit_gap, fit_number_column, told, unit};
 use super::{
-    CategoryCodec, ChangeCodec, ContextColumn, ContextKind, ContextSource, Layout, NumberColumn,
-    RowColumn, RowKind, RowSource, gap, numbers, round_difference,
+    CategoryCodec, ContextColumn, ContextKind, ContextSource, Layout, RowColumn, RowKind,
+    RowSource, numbers,
 };
 use crate::codec::calendar::{IndexCodec, TimeUnit};
-use crate::codec::number::{
-    KnotPlacement, NumberCodec, NumberOptions, NumberScale, Unit, mean_and_deviation,
-};
+use crate::codec::number::{KnotPlacement, NumberCodec, NumberOptions, NumberScale};
 use crate::distribution::NumericalDistribution;
 use crate::protection::Protection;
 use crate::table::{Label, MISSING_CODE, Schema, SequenceTable, Values};
-use std::borrow::Cow;
-
-/// Nats by which the change from row to row must be easier to tell than the value, for the change to be modelled.
-const CHANGE_GAIN_NATS: f64 = 0.7;
-/// Cells per interquartile range when entropies are compared.
-const ENTROPY_CELLS: f64 = 32.0;
 
 /// How one column of numbers is to be learned.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,7 +49,6 @@ impl Layout {
         protection: Protection,
         choices: &[NumberChoice],
     ) -> Layout {
-        let sequence_of_row = table.sequence_of_row();
         let index = schema.sequence_index().map(|column| {
             let unit = schema
                 .seconds_per_raw_unit(column)
@@ -74,25 +66,15 @@ impl Layout {
                 protection,
             )
         });
-        let numbers_of_index =
-            schema
-                .sequence_index()
-                .zip(index.as_ref())
-                .map(|(column, codec)| {
-                    numbers(&table.columns[column])
-                        .iter()
-                        .map(|&v| codec.number(v))
-                        .collect::<Vec<f64>>()
-                });
-        let mut context: Vec<ContextColumn> = schema
-            .context()
-            .into_iter()
-            .filter(|&column| !schema.columns[column].sdtype.is_made_up())
-            .map(|column| fit_context_column(table, column, protection, choices[column]))
-            .collect();
+        let numbers_of_index = schema
+            .sequence_index()
+            .zip(index.as_ref())
+            .map(|(column, codec)| codec.numbers(numbers(&table.columns[column])));
+        let mut starts = Vec::new();
         let mut rows = Vec::new();
-        if let (Some(codec), Some(values)) = (&index, &numbers_of_index) {
-            context.extend(fit_start(codec, values, table, protection));
+        if let (Some(codec), Some(values)) = (&index, numbers_of_index) {
+            let values = &*values;
+            starts.extend(fit_start(codec, values, table, protection));
             rows.push(RowColumn {
                 source: RowSource::Gap,
                 kind: RowKind::Number(Box::new(fit_gap(
@@ -104,6 +86,17 @@ impl Layout {
                 reference: None,
             });
         }
+        let sequence_of_row = table.sequence_of_row();
+        let mut context: Vec<ContextColumn> = schema
+            .context()
+            .into_iter()
+            .filter(|&column| !schema.columns[column].sdtype.is_made_up())
+            .map(|column| {
+                let choice = choices[column];
+                fit_context_column(table, column, &sequence_of_row, protection, choice)
+            })
+            .collect();
+        context.extend(starts);
         let lengths: Vec<f64> = table.lengths().iter().map(|&n| n as f64).collect();
         context.push(ContextColumn {
             source: ContextSource::Length,
@@ -179,36 +172,20 @@ fn fit_context_number(
     ContextKind::Number { codec, scale }
 }
 
-/// The unit of a column's scale.
-fn unit(values: &[f64], choice: NumberChoice) -> Unit {
-    let least = values
-        .iter()
-        .copied()
-        .filter(|&v| v > 0.0)
-        .fold(f64::NAN, f64::min);
-    Unit::for_values(&[least], choice.distribution)
-}
-
-/// The values that the scale of a column may be made of: with protection, those that are listed where all are.
-fn told<'v>(codec: &NumberCodec, values: &'v [f64], protection: Protection) -> Cow<'v, [f64]> {
-    if protection.is_on() {
-        Cow::Owned(values.iter().map(|&value| codec.listed(value)).collect())
-    } else {
-        Cow::Borrowed(values)
-    }
-}
-
 fn fit_context_column(
     table: &SequenceTable,
     column: usize,
+    sequence_of_row: &[u32],
     protection: Protection,
     choice: NumberChoice,
 ) -> ContextColumn {
     let kind = match &table.columns[column] {
-        Values::Labels { codes, labels } => {
-            let sequence = table.sequence_of_row();
-            ContextKind::Category(CategoryCodec::fit(codes, labels, &sequence, protection))
-        }
+        Values::Labels { codes, labels } => ContextKind::Category(CategoryCodec::fit(
+            codes,
+            labels,
+            sequence_of_row,
+            protection,
+        )),
         Values::Numbers(values) => fit_context_number(
             &first_rows(values, table),
             &table.owners,
@@ -284,171 +261,4 @@ fn fit_start(
         });
     }
     columns
-}
-
-fn fit_gap(
-    values: &[f64],
-    table: &SequenceTable,
-    least_gap: f64,
-    protection: Protection,
-) -> NumberColumn {
-    let mut gaps = Vec::with_capacity(values.len());
-    let mut sequence = Vec::with_capacity(values.len());
-    let mut owners = Vec::with_capacity(values.len());
-    for ((number, owner), ends) in (0_u32..).zip(&table.owners).zip(table.offsets.windows(2)) {
-        for pair in values[ends[0]..ends[1]].windows(2) {
-            gaps.push(gap(pair[0], pair[1]));
-            sequence.push(number);
-            owners.push(*owner);
-        }
-    }
-    let mut gaps = protection.clip(&gaps, &owners).into_owned();
-    let mut protection = protection;
-    if gaps.iter().all(|gap| gap.is_nan()) {
-        // Every sequence that may be told of has one row; one that is asked to be longer goes on by one unit a row.
-        (gaps, sequence, owners) = (vec![least_gap], vec![0], vec![0]);
-        protection = Protection::OFF;
-    }
-    let repeats = gaps
-        .windows(2)
-        .zip(sequence.windows(2))
-        .filter(|(_, s)| s[0] == s[1]);
-    let (same, pairs) = repeats.fold((0, 0), |(same, pairs), (g, _)| {
-        (same + usize::from(g[0] == g[1]), pairs + 1)
-    });
-    let options = NumberChoice::default().options(
-        same as f64 / f64::from(pairs.max(1)),
-        KnotPlacement::Midpoints,
-        protection,
-    );
-    let changes: Vec<f64> = gaps
-        .windows(2)
-        .zip(sequence.windows(2))
-        .filter(|(_, s)| s[0] == s[1])
-        .map(|(g, _)| g[1] - g[0])
-        .collect();
-    let whole = NumberCodec::fit(&gaps, &owners, options);
-    NumberColumn {
-        scale: NumberScale::fit(
-            &told(&whole, &gaps, protection),
-            mean_and_deviation(&changes).1,
-            KnotPlacement::Midpoints,
-        ),
-        whole,
-        change: None,
-    }
-}
-
-fn fit_number_column(
-    values: &[f64],
-    offsets: &[usize],
-    sequence: &[u32],
-    protection: Protection,
-    choice: NumberChoice,
-) -> NumberColumn {
-    let values = &*protection.clip(values, sequence);
-    let mut firsts = (Vec::new(), Vec::new());
-    let mut steps = (Vec::new(), Vec::new());
-    let mut observed = Vec::new();
-    for ends in offsets.windows(2) {
-        let mut last = f64::NAN;
-        for row in ends[0]..ends[1] {
-            let value = values[row];
-            let (kept, step) = if last.is_nan() {
-                (&mut firsts, value)
-            } else {
-                (
-                    &mut steps,
-                    round_difference(value - last, value.abs().max(last.abs())),
-                )
-            };
-            kept.0.push(step);
-            kept.1.push(sequence[row]);
-            if !value.is_nan() {
-                if !last.is_nan() {
-                    observed.push(value);
-                }
-                last = value;
-            }
-        }
-    }
-    let steps = (protection.clip(&steps.0, &steps.1), steps.1);
-    let changes: Vec<f64> = steps.0.iter().copied().filter(|v| !v.is_nan()).collect();
-    let same = changes.iter().filter(|&&d| d == 0.0).count();
-    let options = choice.options(
-        same as f64 / changes.len().max(1) as f64,
-        KnotPlacement::Midpoints,
-        protection,
-    );
-    let whole = NumberCodec::fit(values, sequence, options);
-    let width = whole
-        .grid
-        .as_ref()
-        .map_or(0.0, |grid| grid.resolution())
-        .max(interquartile_range(&observed) / ENTROPY_CELLS);
-    let gains = choice.distribution == NumericalDistribution::Learned
-        && changes.len() > 20
-        && width > 0.0
-        && entropy(&observed, width) - entropy(&changes, width) > CHANGE_GAIN_NATS;
-    let plain = NumberOptions {
-        same_share: 0.0,
-        ..options
-    };
-    let unit = unit(values, choice);
-    let changes_in_unit = match unit {
-        Unit::Plain | Unit::Count => changes,
-        Unit::Logarithm { .. } => changes_in(unit, values, offsets),
-    };
-    NumberColumn {
-        scale: NumberScale::fit_in(
-            &told(&whole, values, protection),
-            mean_and_deviation(&changes_in_unit).1,
-            KnotPlacement::Midpoints,
-            unit,
-        ),
-        whole,
-        change: gains.then(|| ChangeCodec {
-            first: NumberCodec::fit(&firsts.0, &firsts.1, plain),
-            step: NumberCodec::fit(&steps.0, &steps.1, plain),
-        }),
-    }
-}
-
-/// Differences of a unit's places from the last observed value to the next.
-fn changes_in(unit: Unit, values: &[f64], offsets: &[usize]) -> Vec<f64> {
-    let mut changes = Vec::with_capacity(values.len());
-    for ends in offsets.windows(2) {
-        let observed: Vec<f64> = values[ends[0]..ends[1]]
-            .iter()
-            .filter(|value| !value.is_nan())
-            .map(|&value| unit.of(value))
-            .collect();
-        // From one end of the floats to the other is further than they reach.
-        let change = |pair: &[f64]| (pair[1] - pair[0]).clamp(f64::MIN, f64::MAX);
-        changes.extend(observed.windows(2).map(change));
-    }
-    changes
-}
-
-pub(super) fn interquartile_range(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n => sorted[n * 3 / 4] - sorted[n / 4],
-    }
-}
-
-/// Entropy in nats of values cut into cells of one width, with the correction of Miller (1955) for few values.
-pub(super) fn entropy(values: &[f64], width: f64) -> f64 {
-    let mut cells: Vec<f64> = values.iter().map(|v| (v / width).round()).collect();
-    cells.sort_unstable_by(f64::total_cmp);
-    let n = values.len() as f64;
-    let (mut sum, mut occupied) = (0.0, 0.0);
-    for run in cells.chunk_by(|a, b| a == b) {
-        let share = run.len() as f64 / n;
-        sum -= share * share.ln();
-        occupied += 1.0;
-    }
-    sum + (occupied - 1.0) / (2.0 * n)
 }

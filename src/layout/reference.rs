@@ -2,11 +2,12 @@
 //! In: pairs of columns that may be so related, dates and those that constraints put in order, and the table. Out: which
 //! are, and the table with distances in their place. A delivery three days after its order is then learned as three days, whatever the date.
 
-use super::fit::{NumberChoice, entropy, interquartile_range};
+use super::changes::{entropy, interquartile_range};
+use super::fit::NumberChoice;
 use super::{Layout, RowSource, numbers, round_difference};
 use crate::codec::number::{Grid, KnotPlacement, NumberCodec};
 use crate::protection::Protection;
-use crate::table::{Measure, Schema, SequenceTable, Values};
+use crate::table::{Measure, Schema, SequenceTable, Store, TableError, Values};
 
 /// Nats by which the distance must be easier to tell than the value, as for changes from row to row.
 const GAIN_NATS: f64 = 0.7;
@@ -136,16 +137,14 @@ impl ReferencePair {
 
 /// By how much the distance is easier to tell than the value.
 fn gain_nats(pair: ReferencePair, schema: &Schema, table: &SequenceTable) -> Option<f64> {
-    let present = |values: &[f64]| -> Vec<f64> {
-        let present = values.iter().copied().filter(|value| !value.is_nan());
-        present.collect()
-    };
-    let values = present(numbers(&table.columns[pair.column]));
-    let distances = present(&distances(pair, schema, table)?);
+    let mut distances = distances(pair, schema, table)?;
+    distances.retain(|distance| !distance.is_nan());
+    let mut values = numbers(&table.columns[pair.column]).to_vec();
+    values.retain(|value| !value.is_nan());
     // A column of few values has an interquartile range of none, and nothing to gain.
-    let width = interquartile_range(&values) / CELLS;
+    let width = interquartile_range(&mut values) / CELLS;
     let is_varied = values.len() > 20 && width > 0.0;
-    is_varied.then(|| entropy(&values, width) - entropy(&distances, width))
+    is_varied.then(|| entropy(values, width) - entropy(distances, width))
 }
 
 /// Each row's distance from the reference; none where the reference has missing cells or is of another kind.
@@ -160,15 +159,19 @@ fn distances(pair: ReferencePair, schema: &Schema, table: &SequenceTable) -> Opt
     if references.iter().any(|reference| reference.is_nan()) {
         return None;
     }
-    Some(between(values, references, from, to))
+    Some(between(values, references, from, to).collect())
 }
 
-fn between(values: &[f64], references: &[f64], from: Measure, to: Measure) -> Vec<f64> {
+fn between(
+    values: &[f64],
+    references: &[f64],
+    from: Measure,
+    to: Measure,
+) -> impl Iterator<Item = f64> {
     values
         .iter()
         .zip(references)
-        .map(|(&value, &reference)| Reference::distance(from.convert(reference, to), value))
-        .collect()
+        .map(move |(&value, &reference)| Reference::distance(from.convert(reference, to), value))
 }
 
 /// Puts distances in the place of the values of these columns.
@@ -176,21 +179,23 @@ pub(crate) fn subtract(
     pairs: impl IntoIterator<Item = ReferencePair>,
     schema: &Schema,
     table: &mut SequenceTable,
-) {
+    store: &Store,
+) -> Result<(), TableError> {
     let measure = |column: usize| schema.columns[column].measure().unwrap_or(Measure::PLAIN);
     // All at once: a reference may itself be told by a distance.
-    let distances: Vec<(usize, Values)> = pairs
+    let distances = pairs
         .into_iter()
         .map(|ReferencePair { column, from }| {
             let values = numbers(&table.columns[column]);
             let references = numbers(&table.columns[from]);
             let distances = between(values, references, measure(from), measure(column));
-            (column, Values::Numbers(distances))
+            Ok((column, Values::Numbers(store.keep(distances)?)))
         })
-        .collect();
+        .collect::<Result<Vec<_>, TableError>>()?;
     for (column, values) in distances {
         table.columns[column] = values;
     }
+    Ok(())
 }
 
 impl Layout {

@@ -85,22 +85,22 @@ fn table(lengths: &[usize]) -> (Schema, SequenceTable) {
         offsets.push(time.len());
     }
     code.truncate(time.len());
-    let row_numbers = (0..time.len()).collect();
+    let row_numbers = (0..).take(time.len()).collect();
     let columns = vec![
         Values::Labels {
-            codes: group,
-            labels: labels(2),
+            codes: group.into(),
+            labels: labels(2).into(),
         },
-        Values::Numbers(time),
-        Values::Numbers(walk),
+        Values::Numbers(time.into()),
+        Values::Numbers(walk.into()),
         Values::Labels {
-            codes: kind,
-            labels: labels(2),
+            codes: kind.into(),
+            labels: labels(2).into(),
         },
-        Values::Numbers(value),
+        Values::Numbers(value.into()),
         Values::Labels {
-            codes: code,
-            labels: labels(90),
+            codes: code.into(),
+            labels: labels(90).into(),
         },
     ];
     (

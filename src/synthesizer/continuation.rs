@@ -246,9 +246,9 @@ impl ParSynthesizer {
             class.or_else(|| is_unknown(unknown, column, row).then_some(0))
         };
         let unseen = rows.iter().filter(|&&row| class(row).is_none());
-        if let Some(&row) = unseen.min_by_key(|&&row| table.row_numbers[row]) {
+        if let Some(&row) = unseen.min_by_key(|&&row| table.row_number(row)) {
             let name = &self.schema.columns[column].name;
-            let number = table.row_numbers[row];
+            let number = table.row_number(row);
             return Err(self.unseen_category(name, number, codes[row], labels, codec));
         }
         Ok(rows.iter().filter_map(|&row| class(row)).collect())

@@ -224,7 +224,7 @@ impl ParSynthesizer {
             let (mut rows, mut numbers) = (Vec::new(), Vec::new());
             for &(column, row, total) in own {
                 given.know(column, row, total);
-                rows.push(gaps.table.row_numbers[row]);
+                rows.push(gaps.table.row_number(row));
                 numbers.push(total);
             }
             let column = own
@@ -255,7 +255,7 @@ impl ParSynthesizer {
                 for row in offsets[sequence]..offsets[sequence + 1] {
                     let is_unknown = gaps.unknown[source].get(row).copied().unwrap_or(false);
                     if let Some(cell) = filled.context[position].get(at).filter(|_| is_unknown) {
-                        rows.push(gaps.table.row_numbers[row]);
+                        rows.push(gaps.table.row_number(row));
                         cells.push(cell);
                     }
                 }
@@ -272,7 +272,7 @@ impl ParSynthesizer {
             let mut rows = Vec::new();
             let mut cells = Decided::of_kind(&column.kind);
             for drawn in filled.cells.iter().filter(|drawn| drawn.column == position) {
-                rows.push(gaps.table.row_numbers[drawn.row]);
+                rows.push(gaps.table.row_number(drawn.row));
                 cells.push(drawn.cell);
             }
             fills.push(self.fill(source, rows, &cells));
@@ -300,10 +300,7 @@ impl Gaps {
             Fill {
                 column,
                 values: self.table.columns[column].take(&rows),
-                rows: rows
-                    .iter()
-                    .map(|&row| self.table.row_numbers[row])
-                    .collect(),
+                rows: rows.iter().map(|&row| self.table.row_number(row)).collect(),
             }
         };
         let context = context.iter().filter(|&&column| self.is_wanted[column]);

@@ -11,7 +11,7 @@ use crate::likelihood::{LogLikelihood, RowNats, SequenceNats};
 use crate::model::ModelError;
 use crate::params::checked_threads;
 use crate::possible::{Impossible, impossible};
-use crate::table::{SequenceTable, TableError};
+use crate::table::{SequenceTable, Store, TableError};
 use crate::tasks::{ContextTask, SequenceTask, context_names, row_names};
 use polars::prelude::{Column, DataFrame, IdxSize};
 use std::ops::Range;
@@ -63,7 +63,8 @@ impl ParSynthesizer {
         if let Some(rows) = self.options.segment_size {
             table = table.segmented(rows);
         }
-        subtract(self.layout.reference_pairs(), &self.schema, &mut table);
+        let pairs = self.layout.reference_pairs();
+        subtract(pairs, &self.schema, &mut table, &Store::Memory)?;
         let blocks = blocks(&table.offsets, rows_per_block);
         let nats = self.nats(&table, &blocks, threads)?;
         let name = |column: usize| self.schema.columns[column].name.clone();
@@ -94,11 +95,11 @@ impl ParSynthesizer {
                     let impossible =
                         nats.impossible.rows[row - first_row].map(|at| columns[at].as_str());
                     let nats = possible_nats(nats.rows[row - first_row], impossible);
-                    rows[table.row_numbers[row]] = RowNats { nats, impossible };
+                    rows[table.row_number(row)] = RowNats { nats, impossible };
                     own.all_rows += nats;
                     own.impossible = own.impossible.or(impossible);
                 }
-                let appears = table.row_numbers[range].iter().min().copied().unwrap_or(0);
+                let appears = range.map(|row| table.row_number(row)).min().unwrap_or(0);
                 // Segments of one sequence follow each other, and add up.
                 match sequences.last_mut() {
                     Some((first, whole)) if owner == Some(table.owners[sequence]) => {

@@ -52,67 +52,110 @@ pub(super) fn in_steps(distance: i128, step: i128) -> f64 {
     towards_base + (distance % step) as f64 / step as f64
 }
 
-impl Cells {
+fn all_in_steps(cells: &[i128], base: i128, step: i128) -> Vec<f64> {
+    let number = |&cell: &i128| match cell {
+        MISSING_WHOLE => f64::NAN,
+        cell => in_steps(cell - base, step),
+    };
+    cells.iter().map(number).collect()
+}
+
+/// Base and step of a column's whole numbers, learned part by part.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// The first number and the smallest.
+    first_and_least: Option<(i128, i128)>,
+    /// What divides all distances from the first; 0 while there is none.
+    divisor: i128,
+    is_large: bool,
+}
+
+impl Steps {
+    pub(super) fn add(&mut self, cells: &Cells) {
+        let Cells::Whole(cells) = cells else {
+            return;
+        };
+        for &cell in cells.iter().filter(|&&cell| cell != MISSING_WHOLE) {
+            let (first, least) = self.first_and_least.get_or_insert((cell, cell));
+            *least = cell.min(*least);
+            // Most columns step by one, and are known to soon.
+            if self.divisor != 1 {
+                self.divisor = greatest_common_divisor(self.divisor, (cell - *first).abs());
+            }
+            self.is_large |= cell.abs() >= EXACT;
+        }
+    }
+
     /// Base and step: 0 and 1 while f64 holds every raw value, else the smallest of them and what divides the
     /// distances of the others from it.
     pub(super) fn base_and_step(&self) -> (i128, i128) {
-        let Cells::Whole(cells) = self else {
-            return (0, 1);
-        };
-        let present = || cells.iter().copied().filter(|&cell| cell != MISSING_WHOLE);
-        if present().all(|cell| cell.abs() < EXACT) {
-            return (0, 1);
+        match self.first_and_least {
+            Some((_, least)) if self.is_large => (least, self.divisor.max(1)),
+            _ => (0, 1),
         }
-        let base = present().min().unwrap_or(0);
-        let step = present().fold(0, |step, cell| greatest_common_divisor(step, cell - base));
-        (base, step.max(1))
+    }
+}
+
+impl Cells {
+    /// Whole numbers as later stages see them, which is in half the memory and not always in their exact order.
+    pub(super) fn in_steps(self, base: i128, step: i128) -> Cells {
+        match self {
+            Cells::Whole(cells) => Cells::Real(all_in_steps(&cells, base, step)),
+            cells => cells,
+        }
     }
 
     /// Cells as later stages see them.
     pub(super) fn into_values(self, base: i128, step: i128) -> Values {
         match self {
-            Cells::Whole(cells) => Values::Numbers(
-                cells
-                    .into_iter()
-                    .map(|cell| {
-                        if cell == MISSING_WHOLE {
-                            f64::NAN
-                        } else {
-                            in_steps(cell - base, step)
-                        }
-                    })
-                    .collect(),
-            ),
-            Cells::Real(cells) => Values::Numbers(cells),
-            Cells::Labels { codes, labels } => Values::Labels { codes, labels },
+            Cells::Whole(cells) => Values::Numbers(all_in_steps(&cells, base, step).into()),
+            Cells::Real(cells) => Values::Numbers(cells.into()),
+            Cells::Labels { codes, labels } => Values::Labels {
+                codes: codes.into(),
+                labels: labels.into(),
+            },
         }
     }
 
-    /// A number per row that sorts as the cell does, exactly; missing cells come first.
-    pub(super) fn ranks(&self) -> Vec<i128> {
-        match self {
-            Cells::Whole(cells) => cells.clone(),
-            Cells::Real(cells) => cells
-                .iter()
-                .map(|&cell| {
-                    if cell.is_nan() {
-                        MISSING_WHOLE
-                    } else {
-                        total_order(cell).into()
-                    }
-                })
-                .collect(),
-            Cells::Labels { codes, .. } => codes
-                .iter()
-                .map(|&code| {
-                    if code == MISSING_CODE {
-                        MISSING_WHOLE
-                    } else {
-                        code.into()
-                    }
-                })
-                .collect(),
+    /// The same cells, whole numbers in half the memory where that loses nothing under this base and step.
+    pub(super) fn compact(self, base: i128, step: i128) -> Cells {
+        let is_exact = |cell: &i128| *cell == MISSING_WHOLE || cell.abs() < EXACT;
+        match &self {
+            Cells::Whole(cells) if (base, step) == (0, 1) && cells.iter().all(is_exact) => {
+                self.in_steps(base, step)
+            }
+            _ => self,
         }
+    }
+
+    /// The first row without a value.
+    pub(super) fn first_missing(&self) -> Option<usize> {
+        match self {
+            Cells::Whole(cells) => cells.iter().position(|&cell| cell == MISSING_WHOLE),
+            Cells::Real(cells) => cells.iter().position(|cell| cell.is_nan()),
+            Cells::Labels { codes, .. } => codes.iter().position(|&code| code == MISSING_CODE),
+        }
+    }
+
+    /// A number that sorts as the row's cell does, exactly; missing cells come first.
+    pub(super) fn rank(&self, row: usize) -> i128 {
+        match self {
+            Cells::Whole(cells) => cells[row],
+            Cells::Real(cells) if cells[row].is_nan() => MISSING_WHOLE,
+            Cells::Real(cells) => total_order(cells[row]).into(),
+            Cells::Labels { codes, .. } if codes[row] == MISSING_CODE => MISSING_WHOLE,
+            Cells::Labels { codes, .. } => codes[row].into(),
+        }
+    }
+
+    /// The rank of each row.
+    pub(super) fn ranks(&self) -> Vec<i128> {
+        let rows = match self {
+            Cells::Whole(cells) => cells.len(),
+            Cells::Real(cells) => cells.len(),
+            Cells::Labels { codes, .. } => codes.len(),
+        };
+        (0..rows).map(|row| self.rank(row)).collect()
     }
 }
 

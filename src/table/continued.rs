@@ -100,8 +100,8 @@ impl Order {
         for sequence in sequences {
             let rows = &table.row_numbers[table.range(sequence)];
             for &row in rows {
-                order.changing.push(place(row));
-                order.constant.push(place(row));
+                order.changing.push(row);
+                order.constant.push(row);
             }
             let new = starts[sequence]..starts[sequence + 1];
             if !new.is_empty() {
@@ -110,7 +110,7 @@ impl Order {
             let last = rows.last().copied().unwrap_or(0);
             for row in new {
                 order.changing.push(place(row));
-                order.constant.push(place(last));
+                order.constant.push(last);
             }
         }
         order

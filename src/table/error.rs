@@ -209,6 +209,27 @@ pub enum TableError {
         /// The column, and what it is in the one and in the other.
         difference: String,
     },
+    /// The folder for the columns of a large table could not be used: it is not there, cannot be written to, or is full.
+    #[error(
+        "cannot keep the columns of a large table in {}, {} MB in all; give another folder as `temporary_directory`, or keep them in memory with a larger `max_table_memory`",
+        .path.display(), .bytes.div_ceil(1_000_000)
+    )]
+    TemporaryDirectory {
+        /// The folder.
+        path: PathBuf,
+        /// What the table's columns take in all.
+        bytes: u64,
+        /// What the system said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A table of more rows than can be counted.
+    #[error("the table has {rows} rows, more than the {most} that can be fitted; fit a part of it")]
+    TooManyRows {
+        /// The rows found.
+        rows: usize,
+        /// The most rows.
+        most: usize,
+    },
     /// A column that a CSV file cannot hold so that it reads back.
     #[error(
         "column `{column}` has dtype {dtype}, which has no CSV form; cast it to Int64, or write Parquet"
@@ -315,6 +336,17 @@ impl TableError {
 }
 
 impl TableError {
+    /// The same of a part of a table that begins at a row.
+    pub(super) fn counted_from(mut self, first_row: usize) -> TableError {
+        use TableError as E;
+        if let E::Infinite { row, .. } | E::DateFormat { row, .. } | E::ValueChanges { row, .. } =
+            &mut self
+        {
+            *row += first_row;
+        }
+        self
+    }
+
     /// What to do about a problem whose message does not say it.
     pub(super) fn remedy(&self) -> Option<&'static str> {
         use TableError as E;

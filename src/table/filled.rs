@@ -5,7 +5,7 @@ use polars::prelude::{Column, DataFrame, IdxSize};
 
 use super::continued::as_fitted;
 use super::write::write;
-use super::{MISSING_CODE, Schema, SequenceTable, TableError, Values};
+use super::{MISSING_CODE, Schema, SequenceTable, Store, TableError, Values};
 
 /// Cells for rows of one column.
 #[derive(Debug)]
@@ -37,29 +37,20 @@ impl SequenceTable {
         frame: &DataFrame,
         schema: &Schema,
     ) -> Result<(SequenceTable, Vec<Vec<bool>>), TableError> {
-        let mut table = SequenceTable::grouped(frame, schema)?;
+        let mut table = SequenceTable::grouped(frame, schema, &Store::Memory)?;
         let missing: Vec<Vec<bool>> = table.columns.iter().map(Values::missing).collect();
         for column in schema.context() {
+            let mut from: Vec<usize> = (0..table.rows()).collect();
             for sequence in 0..table.sequences() {
                 let mut rows = table.range(sequence);
                 let Some(known) = rows.clone().find(|&row| !missing[column][row]) else {
                     continue;
                 };
-                match &mut table.columns[column] {
-                    Values::Numbers(numbers) => {
-                        let value = numbers[known];
-                        rows.by_ref()
-                            .filter(|&row| missing[column][row])
-                            .for_each(|row| numbers[row] = value);
-                    }
-                    Values::Labels { codes, .. } => {
-                        let code = codes[known];
-                        rows.by_ref()
-                            .filter(|&row| missing[column][row])
-                            .for_each(|row| codes[row] = code);
-                    }
-                }
+                rows.by_ref()
+                    .filter(|&row| missing[column][row])
+                    .for_each(|row| from[row] = known);
             }
+            table.columns[column] = table.columns[column].take(&from);
         }
         table.check_context(schema)?;
         Ok((table, missing))

@@ -277,7 +277,7 @@ fn codes(column: &Column) -> Result<Vec<u32>> {
         step: 1,
     };
     Ok(match read(column, &schema)?.into_values(0, 1) {
-        Values::Labels { codes, .. } => codes,
+        Values::Labels { codes, .. } => codes.to_vec(),
         Values::Numbers(_) => Vec::new(),
     })
 }

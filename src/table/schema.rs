@@ -7,6 +7,7 @@ use polars::prelude::{Column, DataType};
 
 use super::cells;
 use super::dates::Misfit;
+use super::parts::fit_parts;
 use super::read::{self, is_number};
 use super::{ColumnSchema, Role, Schema, Source, Storage, TableError, TimeUnitName};
 use crate::metadata::{Metadata, Pattern, PersonalKind, SdType, nearest_name};
@@ -37,9 +38,19 @@ impl Schema {
         }
         let columns = names
             .iter()
-            .map(|name| fit_column(source.column(name)?.as_ref(), metadata, context_columns))
+            .map(|name| fit_parts(source, name, metadata, context_columns))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Schema { columns })
+    }
+
+    /// Bytes that a table keeps of a row: a number or a label of each column, and the row's own number.
+    pub(crate) fn bytes_per_row(&self) -> u64 {
+        let of_column = |column: &ColumnSchema| match is_number(&column.sdtype, column.role) {
+            true => size_of::<f64>(),
+            false => size_of::<u32>(),
+        };
+        let of_columns: usize = self.columns.iter().map(of_column).sum();
+        (of_columns + size_of::<u32>()) as u64
     }
 
     /// Seconds of one unit of a datetime column's numbers; `None` for other columns.
@@ -171,28 +182,6 @@ pub(super) fn context_problems(metadata: &Metadata, context_columns: &[String]) 
         }
     }
     problems
-}
-
-pub(super) fn fit_column(
-    column: &Column,
-    metadata: &Metadata,
-    context_columns: &[String],
-) -> Result<ColumnSchema, TableError> {
-    let name = column.name().as_str();
-    let is_context = context_columns.iter().any(|context| context == name);
-    let (role, sdtype) = role_and_sdtype(metadata, name, is_context);
-    let storage = fit_storage(column, name, &sdtype)?;
-    let mut schema = ColumnSchema {
-        name: name.to_owned(),
-        sdtype,
-        role,
-        is_key: metadata.is_key(name),
-        storage,
-        base: 0,
-        step: 1,
-    };
-    (schema.base, schema.step) = read::read(column, &schema)?.base_and_step();
-    Ok(schema)
 }
 
 /// The part a column plays, and what it means to us.

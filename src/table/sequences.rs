@@ -1,17 +1,22 @@
 //! Rows to sequences: grouped by key, ordered by index, checked for what a sequence must be.
 //! The order depends on the values alone, so a sliced, chunked or shuffled frame gives the same table.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use polars::prelude::{Column, DataFrame};
 
-use super::cells::{Cells, MISSING_WHOLE};
+use super::cells::Cells;
+use super::parts::read_parts;
 use super::read::read;
-use super::{ContextRows, Label, Role, Schema, SequenceTable, Source, TableError, Values};
+use super::{
+    ContextRows, Label, MISSING_CODE, Role, Schema, SequenceTable, Source, Store, TableError,
+    Values,
+};
 use crate::metadata::nearest_name;
 
 impl SequenceTable {
-    /// Groups and orders a table that has the schema's columns.
+    /// Groups and orders a table that has the schema's columns, in memory.
     ///
     /// # Errors
     /// [`TableError`] naming column and row: a column that is not there or does not fit the fitted dtype, a
@@ -20,7 +25,19 @@ impl SequenceTable {
         source: &impl Source,
         schema: &Schema,
     ) -> Result<SequenceTable, TableError> {
-        let table = SequenceTable::grouped(source, schema)?;
+        SequenceTable::kept(source, schema, &Store::Memory)
+    }
+
+    /// As [`SequenceTable::from_source`], wherever the columns are kept.
+    ///
+    /// # Errors
+    /// Also [`TableError::TemporaryDirectory`].
+    pub(crate) fn kept(
+        source: &impl Source,
+        schema: &Schema,
+        store: &Store,
+    ) -> Result<SequenceTable, TableError> {
+        let table = SequenceTable::grouped(source, schema, store)?;
         table.check_context(schema)?;
         Ok(table)
     }
@@ -29,6 +46,7 @@ impl SequenceTable {
     pub(super) fn grouped(
         source: &impl Source,
         schema: &Schema,
+        store: &Store,
     ) -> Result<SequenceTable, TableError> {
         for name in source.names() {
             schema.column(name)?;
@@ -36,63 +54,54 @@ impl SequenceTable {
         if source.rows() == 0 {
             return Err(TableError::Empty { what: "rows" });
         }
-        let cells = |position: usize| -> Result<Cells, TableError> {
-            let column = &schema.columns[position];
-            read(source.column(&column.name)?.as_ref(), column)
-        };
-        let values = |position: usize, cells: Cells| {
-            let column = &schema.columns[position];
-            cells.into_values(column.base, column.step)
-        };
+        let rows = row_count(source.rows())?;
         // Key and index give the order; the other columns are put in it one by one, as they are read.
-        let mut ordering: Vec<Option<Values>> = vec![None; schema.columns.len()];
-        let mut ranks = |position: usize, role: Role| -> Result<Vec<i128>, TableError> {
-            let cells = cells(position)?;
-            let ranks = cells.ranks();
-            check_present(&ranks, &schema.columns[position].name, role)?;
-            ordering[position] = Some(values(position, cells));
-            Ok(ranks)
+        let present = |position: usize, role: Role| {
+            let column = &schema.columns[position];
+            let compact = |cells: Cells| cells.compact(column.base, column.step);
+            let cells = read_parts(source, column, compact)?;
+            check_present(&cells, &column.name, role)?;
+            Ok((position, cells))
         };
-        let mut keys: Option<Vec<i128>> = None;
-        for position in schema.sequence_key() {
-            let own = ranks(position, Role::SequenceKey)?;
-            keys = Some(match keys {
-                None => own,
-                Some(before) => ranks_of_pairs(&before, &own),
-            });
-        }
-        let indexes = schema
+        let keys = schema.sequence_key().into_iter();
+        let keys = keys
+            .map(|position| present(position, Role::SequenceKey))
+            .collect::<Result<Vec<_>, TableError>>()?;
+        let index = schema
             .sequence_index()
-            .map(|position| ranks(position, Role::SequenceIndex))
+            .map(|position| present(position, Role::SequenceIndex))
             .transpose()?;
-        let mut order: Vec<usize> = (0..source.rows()).collect();
-        // Stable, so rows of one key and index keep the table's order.
-        order.sort_by_key(|&row| {
-            (
-                keys.as_ref().map(|keys| keys[row]),
-                indexes.as_ref().map(|indexes| indexes[row]),
-            )
+        let by_key = |left: u32, right: u32| compare(&keys, left, right);
+        let mut order: Vec<u32> = (0..rows).collect();
+        // By row last, so rows of one key and index keep the table's order.
+        order.sort_unstable_by(|&left, &right| {
+            let by_index = || compare(index.as_slice(), left, right);
+            by_key(left, right)
+                .then_with(by_index)
+                .then(left.cmp(&right))
         });
-        drop(indexes);
         let mut offsets = vec![0];
-        if let Some(keys) = &keys {
-            offsets.extend((1..order.len()).filter(|&at| keys[order[at]] != keys[order[at - 1]]));
-        }
+        let is_first = |&at: &usize| by_key(order[at - 1], order[at]).is_ne();
+        offsets.extend((1..order.len()).filter(is_first));
         offsets.push(order.len());
-        drop(keys);
-        let columns = (0..schema.columns.len())
-            .map(|position| {
-                let values = match ordering[position].take() {
-                    Some(values) => values,
-                    None => values(position, cells(position)?),
-                };
-                Ok(values.take(&order))
-            })
-            .collect::<Result<Vec<Values>, TableError>>()?;
+        let order = store.keep(order.into_iter())?;
+        let mut columns: Vec<Option<Values>> = vec![None; schema.columns.len()];
+        for (position, cells) in index.into_iter().chain(keys) {
+            let column = &schema.columns[position];
+            let values = cells.into_values(column.base, column.step);
+            columns[position] = Some(values.in_order(&order, store)?);
+        }
+        for (values, column) in columns.iter_mut().zip(&schema.columns) {
+            if values.is_none() {
+                let in_steps = |cells: Cells| cells.in_steps(column.base, column.step);
+                let cells = read_parts(source, column, in_steps)?;
+                *values = Some(cells.into_values(0, 1).in_order(&order, store)?);
+            }
+        }
         Ok(SequenceTable {
             owners: (0..).take(offsets.len() - 1).collect(),
             offsets,
-            columns,
+            columns: columns.into_iter().flatten().collect(),
             row_numbers: order,
         })
     }
@@ -123,6 +132,11 @@ impl SequenceTable {
     /// Number of rows of all sequences.
     pub(crate) fn rows(&self) -> usize {
         self.row_numbers.len()
+    }
+
+    /// The frame's row that a row came from.
+    pub(crate) fn row_number(&self, row: usize) -> usize {
+        self.row_numbers[row] as usize
     }
 
     /// Rows of each sequence.
@@ -161,11 +175,13 @@ impl SequenceTable {
                     if is_wanted(column) {
                         values.take(&rows)
                     } else {
-                        Values::Numbers(Vec::new())
+                        Values::Numbers(Vec::new().into())
                     }
                 })
                 .collect(),
-            row_numbers: rows.iter().map(|&row| self.row_numbers[row]).collect(),
+            row_numbers: self.row_numbers[offsets[0]..offsets[sequences.len()]]
+                .to_vec()
+                .into(),
         }
     }
 
@@ -206,8 +222,8 @@ impl SequenceTable {
         TableError::ContextVaries {
             column: schema.columns[position].name.clone(),
             key: self.key_text(schema, first),
-            first_row: self.row_numbers[first],
-            row: self.row_numbers[row],
+            first_row: self.row_number(first),
+            row: self.row_number(row),
         }
     }
 
@@ -224,6 +240,23 @@ impl SequenceTable {
             Values::Numbers(_) => "...".to_owned(),
         });
         texts.collect::<Vec<_>>().join("`, `")
+    }
+}
+
+impl Values {
+    fn in_order(self, order: &[u32], store: &Store) -> Result<Values, TableError> {
+        let rows = order.iter().map(|&row| row as usize);
+        Ok(match self {
+            Values::Numbers(numbers) => {
+                let numbers: &[f64] = &numbers;
+                Values::Numbers(store.keep(rows.map(|row| numbers[row]))?)
+            }
+            Values::Labels { codes, labels } => {
+                let codes: &[u32] = &codes;
+                let codes = store.keep(rows.map(|row| codes[row]))?;
+                Values::Labels { codes, labels }
+            }
+        })
     }
 }
 
@@ -267,7 +300,7 @@ fn read_context(column: &Column, schema: &Schema) -> Result<(usize, Values), Tab
     let fitted = &schema.columns[position];
     let cells = read(column, fitted)?;
     if fitted.is_key {
-        check_present(&cells.ranks(), name, Role::SequenceKey)?;
+        check_present(&cells, name, Role::SequenceKey)?;
     }
     Ok((position, cells.into_values(fitted.base, fitted.step)))
 }
@@ -319,24 +352,29 @@ pub(super) fn find<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a Column, T
         })
 }
 
-/// The place of each pair among all that there are.
-fn ranks_of_pairs(firsts: &[i128], seconds: &[i128]) -> Vec<i128> {
-    let pair = |row: usize| (firsts[row], seconds[row]);
-    let mut order: Vec<usize> = (0..firsts.len()).collect();
-    order.sort_unstable_by_key(|&row| pair(row));
-    let mut ranks = vec![0; firsts.len()];
-    let mut rank = 0;
-    for (at, &row) in order.iter().enumerate() {
-        if at > 0 && pair(order[at - 1]) != pair(row) {
-            rank += 1;
-        }
-        ranks[row] = rank;
-    }
-    ranks
+/// Rows are numbered as labels are, with the number of a missing one to spare.
+fn row_count(rows: usize) -> Result<u32, TableError> {
+    let count = u32::try_from(rows).ok().filter(|rows| *rows < MISSING_CODE);
+    count.ok_or(TableError::TooManyRows {
+        rows,
+        most: MISSING_CODE as usize - 1,
+    })
 }
 
-fn check_present(ranks: &[i128], column: &str, role: Role) -> Result<(), TableError> {
-    match ranks.iter().position(|&rank| rank == MISSING_WHOLE) {
+/// Which of two rows stands first by the columns in turn.
+fn compare(columns: &[(usize, Cells)], left: u32, right: u32) -> Ordering {
+    let by_column = |(_, cells): &(usize, Cells)| {
+        let rank = |row: u32| cells.rank(row as usize);
+        rank(left).cmp(&rank(right))
+    };
+    let mut by_column = columns.iter().map(by_column);
+    by_column
+        .find(|ordering| ordering.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+fn check_present(cells: &Cells, column: &str, role: Role) -> Result<(), TableError> {
+    match cells.first_missing() {
         None => Ok(()),
         Some(row) => Err(TableError::MissingRole {
             column: column.to_owned(),

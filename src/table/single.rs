@@ -57,7 +57,7 @@ impl Schema {
         }
         let values = Values::Labels {
             codes: (0..).take(labels.len()).collect(),
-            labels: labels.to_vec(),
+            labels: labels.into(),
         };
         let series = write(schema, &values)?;
         let values = series.iter().map(AnyValue::into_static);

@@ -1,12 +1,15 @@
-//! Where the columns of a table come from: a frame, or Parquet files of which one column at a time lies in memory.
+//! Where the columns of a table come from: a frame, or Parquet files of which one part of one column at a time lies in
+//! memory.
 
 use super::TableError;
 use super::files::{damaged_or, unreadable};
+use super::read::is_text;
 use super::sequences::find;
 use crate::metadata::nearest_name;
-use polars::prelude::{Column, DataFrame, DataType, ParquetReader, SerReader};
+use polars::prelude::{Column, DataFrame, DataType, ParallelStrategy, ParquetReader, SerReader};
 use std::borrow::Cow;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -18,7 +21,16 @@ pub(crate) trait Source {
     /// # Errors
     /// [`TableError::ColumnNotInFrame`] for a name that is none of the columns'.
     fn column(&self, name: &str) -> Result<Cow<'_, Column>, TableError>;
+    /// A column in parts, one after the other.
+    /// # Errors
+    /// [`TableError::ColumnNotInFrame`] for a name that is none of the columns'.
+    fn parts(&self, name: &str) -> Result<impl Iterator<Item = Part<'_>>, TableError>;
 }
+
+type Part<'s> = Result<Cow<'s, Column>, TableError>;
+
+/// Rows of a column that are read at once, or as many as a row group has.
+const ROWS_AT_ONCE: usize = 1 << 20;
 
 impl Source for DataFrame {
     fn rows(&self) -> usize {
@@ -32,6 +44,20 @@ impl Source for DataFrame {
 
     fn column(&self, name: &str) -> Result<Cow<'_, Column>, TableError> {
         find(self, name).map(Cow::Borrowed)
+    }
+
+    fn parts(&self, name: &str) -> Result<impl Iterator<Item = Part<'_>>, TableError> {
+        let column = find(self, name)?;
+        // Text lies in the frame already, and which of several date formats it has takes all of it to tell.
+        let rows = match is_text(column.dtype()) {
+            true => column.len().max(1),
+            false => ROWS_AT_ONCE,
+        };
+        let part = move |first: usize| match column.len() <= rows {
+            true => Ok(Cow::Borrowed(column)),
+            false => Ok(Cow::Owned(column.slice(first as i64, rows))),
+        };
+        Ok((0..column.len().max(1)).step_by(rows).map(part))
     }
 }
 
@@ -49,6 +75,8 @@ pub(crate) struct ParquetFiles {
 struct ParquetFile {
     path: PathBuf,
     rows: usize,
+    /// One or several row groups each.
+    parts: Vec<Range<usize>>,
     bytes: u64,
     modified: Option<SystemTime>,
 }
@@ -94,25 +122,37 @@ impl ParquetFile {
         let io = |source: std::io::Error| unreadable(&path, source.into());
         let file = File::open(&path).map_err(io)?;
         let found = file.metadata().map_err(io)?;
-        let (rows, columns) = damaged_or(&path, || {
+        let (rows, parts, columns) = damaged_or(&path, || {
             let mut reader = ParquetReader::new(file);
             let rows = reader.num_rows()?;
+            let groups = reader.get_metadata()?.row_groups.iter();
+            let parts = parts(groups.map(|group| group.num_rows()));
             let empty = reader.with_slice(Some((0, 0))).finish()?;
             let columns = empty.columns().iter();
             let columns = columns.map(|column| (column.name().to_string(), column.dtype().clone()));
-            Ok((rows, columns.collect()))
+            Ok((rows, parts, columns.collect()))
         })?;
+        if parts.last().map_or(0, |part| part.end) != rows {
+            let cause = "its row groups do not have the rows that it says it has";
+            return Err(unreadable(&path, cause.into()));
+        }
         let file = ParquetFile {
             bytes: found.len(),
             modified: found.modified().ok(),
             rows,
+            parts,
             path,
         };
         Ok((file, columns))
     }
 
-    /// A column, of this dtype where all its cells are missing and so have none.
-    fn column(&self, name: &str, dtype: &DataType) -> Result<Column, TableError> {
+    /// Some rows of a column, of this dtype where all its cells are missing and so have none.
+    fn column(
+        &self,
+        name: &str,
+        dtype: &DataType,
+        rows: &Range<usize>,
+    ) -> Result<Column, TableError> {
         let io = |source: std::io::Error| unreadable(&self.path, source.into());
         let changed = || {
             let cause = "it changed while it was read; fit a copy, or once it is whole";
@@ -125,15 +165,20 @@ impl ParquetFile {
         }
         let wanted = Some(vec![name.to_owned()]);
         let frame = damaged_or(&self.path, || {
-            ParquetReader::new(file).with_columns(wanted).finish()
+            // What worker threads give back stays with the process for long.
+            ParquetReader::new(file)
+                .with_columns(wanted)
+                .with_slice(Some((rows.start, rows.len())))
+                .read_parallel(ParallelStrategy::None)
+                .finish()
         })?;
         let column = find(&frame, name)?;
         // The reader takes the header's word for neither.
-        if column.len() != self.rows {
+        if column.len() != rows.len() {
             return changed();
         }
         if column.dtype() == &DataType::Null {
-            return Ok(Column::full_null(name.into(), self.rows, dtype));
+            return Ok(Column::full_null(name.into(), rows.len(), dtype));
         }
         Ok(column.clone())
     }
@@ -149,21 +194,52 @@ impl Source for ParquetFiles {
     }
 
     fn column(&self, name: &str) -> Result<Cow<'_, Column>, TableError> {
-        let Some((_, dtype)) = self.columns.iter().find(|(own, _)| own == name) else {
-            return Err(TableError::ColumnNotInFrame {
-                column: name.to_owned(),
-                nearest: nearest_name(name, self.names().into_iter()),
-            });
+        let mut parts = self.parts(name)?;
+        let mut whole = match parts.next() {
+            Some(part) => part?.into_owned(),
+            None => Column::new_empty(name.into(), self.dtype(name)?),
         };
-        let mut whole = Column::new_empty(name.into(), dtype);
-        for file in &self.files {
-            let own = file.column(name, dtype)?;
-            whole
-                .append(&own)
-                .map_err(|source| unreadable(&file.path, source.into()))?;
+        for part in parts {
+            whole.append(part?.as_ref())?;
         }
         Ok(Cow::Owned(whole))
     }
+
+    fn parts(&self, name: &str) -> Result<impl Iterator<Item = Part<'_>>, TableError> {
+        let dtype = self.dtype(name)?;
+        let name = name.to_owned();
+        let parts = self.files.iter().flat_map(|file| {
+            let parts = file.parts.iter();
+            parts.map(move |rows| (file, rows))
+        });
+        Ok(parts.map(move |(file, rows)| file.column(&name, dtype, rows).map(Cow::Owned)))
+    }
+}
+
+impl ParquetFiles {
+    fn dtype(&self, name: &str) -> Result<&DataType, TableError> {
+        let column = self.columns.iter().find(|(own, _)| own == name);
+        let dtype = column.map(|(_, dtype)| dtype);
+        dtype.ok_or_else(|| TableError::ColumnNotInFrame {
+            column: name.to_owned(),
+            nearest: nearest_name(name, self.names().into_iter()),
+        })
+    }
+}
+
+/// Row groups put together until they are [`ROWS_AT_ONCE`] or more.
+fn parts(groups: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for rows in groups.filter(|rows| *rows > 0) {
+        match parts.last_mut() {
+            Some(last) if last.len() < ROWS_AT_ONCE => last.end = last.end.saturating_add(rows),
+            last => {
+                let start = last.map_or(0, |last| last.end);
+                parts.push(start..start.saturating_add(rows));
+            }
+        }
+    }
+    parts
 }
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, TableError> {

@@ -3,8 +3,9 @@
 
 use polars::prelude::{DataFrame, IdxCa};
 
-use super::schema::{fit_column, name_problems};
-use super::{Schema, SequenceTable, TableError};
+use super::parts::fit_column;
+use super::schema::name_problems;
+use super::{Schema, SequenceTable, Store, TableError};
 use crate::metadata::Metadata;
 use crate::rng::{Purpose, Seed, shuffle};
 
@@ -193,11 +194,15 @@ impl Metadata {
             .iter()
             .map(|column| fit_column(column, self, &[]))
             .collect::<Result<Vec<_>, _>>()?;
-        let table = SequenceTable::grouped(&part, &Schema { columns })?;
+        let table = SequenceTable::grouped(&part, &Schema { columns }, &Store::Memory)?;
         Ok(table
             .offsets
             .windows(2)
-            .map(|pair| table.row_numbers[pair[0]..pair[1]].to_vec())
+            .map(|pair| {
+                (pair[0]..pair[1])
+                    .map(|row| table.row_number(row))
+                    .collect()
+            })
             .collect())
     }
 }

@@ -1,6 +1,7 @@
 mod compared;
 mod dates;
 mod files;
+mod parts;
 mod round_trip;
 
 use polars::prelude::*;
@@ -104,7 +105,7 @@ fn described(table: &SequenceTable) -> String {
 fn rows_are_grouped_by_key_and_ordered_by_index_whatever_the_input_order() {
     let table = table(&visits(), &visits_metadata(), &["sex"]).unwrap();
     assert_eq!(table.offsets, [0, 2, 4, 5]);
-    assert_eq!(table.row_numbers, [3, 1, 2, 0, 4]);
+    assert_eq!(*table.row_numbers, [3, 1, 2, 0, 4]);
     assert_eq!(table.lengths(), [2, 2, 1]);
     assert_eq!((table.sequences(), table.rows()), (3, 5));
     assert_eq!(

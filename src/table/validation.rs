@@ -5,8 +5,9 @@ use polars::prelude::{Column, DataFrame, DataType, IdxCa};
 
 use super::cells;
 use super::codes::Codes;
-use super::schema::{context_problems, fit_column, name_problems};
-use super::{ColumnSchema, Role, Schema, SequenceTable, TableError, dates, read::read};
+use super::parts::fit_column;
+use super::schema::{context_problems, name_problems};
+use super::{ColumnSchema, Role, Schema, SequenceTable, Store, TableError, dates, read::read};
 use crate::metadata::{Metadata, SdType, UniqueKey};
 
 /// Everything that is wrong with a table.
@@ -350,10 +351,9 @@ fn varying(frame: &DataFrame, metadata: &Metadata, schema: Schema) -> Vec<DataPr
         .select(names)
         .and_then(|part| part.take(&IdxCa::from_vec("".into(), rows.clone())));
     let table = part.map_err(TableError::from).and_then(|part| {
-        let mut table = SequenceTable::grouped(&part, &schema)?;
-        for row in &mut table.row_numbers {
-            *row = rows.get(*row).map_or(*row, |&row| row as usize);
-        }
+        let mut table = SequenceTable::grouped(&part, &schema, &Store::Memory)?;
+        let whole = |&row: &u32| rows.get(row as usize).copied().unwrap_or(row);
+        table.row_numbers = table.row_numbers.iter().map(whole).collect();
         Ok(table)
     });
     let Ok(table) = table else { return Vec::new() };

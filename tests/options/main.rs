@@ -9,6 +9,7 @@
 mod common;
 mod distributions;
 mod inspection;
+mod mapped;
 mod parquet;
 mod rounding;
 mod segments;

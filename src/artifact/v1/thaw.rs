@@ -447,13 +447,13 @@ fn check_written(layout: &Layout, schema: &Schema) -> Result<(), Flaw> {
         let values = match (labels, &column.sdtype) {
             (Some(labels), _) => Values::Labels {
                 codes: (0..).take(labels.len()).collect(),
-                labels: labels.to_vec(),
+                labels: (*labels).into(),
             },
             (None, sdtype) if sdtype.is_made_up() => Values::Labels {
-                codes: Vec::new(),
-                labels: Vec::new(),
+                codes: Vec::new().into(),
+                labels: [].into(),
             },
-            (None, _) => Values::Numbers(vec![0.0]),
+            (None, _) => Values::Numbers(vec![0.0].into()),
         };
         let alone = Schema {
             columns: vec![column.clone()],

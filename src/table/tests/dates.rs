@@ -152,7 +152,7 @@ fn text_dates_as_index_are_ordered_in_time_and_not_by_letters() {
         .unwrap();
     let frame = text_frame(&["03.01.2021", "01.12.2020", "02.02.2020"]);
     let table = table(&frame, &metadata, &[]).unwrap();
-    assert_eq!(table.row_numbers, [2, 1, 0]);
+    assert_eq!(*table.row_numbers, [2, 1, 0]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_date_past_what_the_format_can_write_stops_at_its_edge() {
     let frame = text_frame(&["2021-06-26"]);
     let schema = fit(&frame, &only("d", datetime(Some("%Y-%m-%d"))), &[]).unwrap();
     let made = schema
-        .to_frame(vec![Values::Numbers(vec![1e300, -1e300, f64::NAN])])
+        .to_frame(vec![Values::Numbers(vec![1e300, -1e300, f64::NAN].into())])
         .unwrap();
     let cells: Vec<Option<&str>> = made.column("d").unwrap().str().unwrap().iter().collect();
     assert_eq!(cells, [Some("9999-12-31"), Some("0001-01-01"), None]);

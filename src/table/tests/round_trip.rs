@@ -106,8 +106,8 @@ fn categories_held_as_numbers_stay_a_closed_set() {
     let Values::Labels { codes, labels } = &table.columns[0] else {
         panic!()
     };
-    assert_eq!(codes, &[0, 1, 0]);
-    assert_eq!(labels, &[Label::Float(50.0), Label::Float(100.0)]);
+    assert_eq!(**codes, [0, 1, 0]);
+    assert_eq!(**labels, [Label::Float(50.0), Label::Float(100.0)]);
     assert_same(&frame, &only("c", SdType::Categorical));
     assert_same(
         &df!("c" => [404_i64, 202]).unwrap(),
@@ -134,7 +134,7 @@ fn labels_are_sorted_and_the_order_of_rows_is_kept() {
     let Values::Labels { codes, labels } = &table.columns[0] else {
         panic!()
     };
-    assert_eq!(codes, &[2, 0, 1, 0]);
+    assert_eq!(**codes, [2, 0, 1, 0]);
     assert!(labels.is_sorted());
 }
 
@@ -222,7 +222,7 @@ fn a_number_outside_the_dtype_is_brought_to_its_edge() {
     let write = |frame: &DataFrame, sdtype: SdType, numbers: Vec<f64>| {
         let schema = fit(frame, &only("x", sdtype), &[]).unwrap();
         schema
-            .to_frame(vec![Values::Numbers(numbers)])
+            .to_frame(vec![Values::Numbers(numbers.into())])
             .unwrap()
             .column("x")
             .unwrap()
@@ -264,12 +264,12 @@ fn labels_that_the_dtype_cannot_hold_are_an_error() {
     let schema = fit(&df!("x" => [1_i64]).unwrap(), &only("x", id()), &[]).unwrap();
     for values in [
         Values::Labels {
-            codes: vec![0],
-            labels: vec![Label::Text("a".to_owned())],
+            codes: vec![0].into(),
+            labels: [Label::Text("a".to_owned())].into(),
         },
         Values::Labels {
-            codes: vec![7],
-            labels: vec![Label::Integer(1)],
+            codes: vec![7].into(),
+            labels: [Label::Integer(1)].into(),
         },
     ] {
         assert!(matches!(

@@ -127,7 +127,7 @@ impl MapTensors {
 
     /// [`QuantileMap::value`].
     pub(super) fn value(&self, scores: &Tensor) -> Result<Tensor, ModelError> {
-        self.from_unit(&self.place(scores)?)
+        self.of_unit(&self.place(scores)?)
     }
 
     /// `QuantileMap::value_beyond`.
@@ -138,9 +138,7 @@ impl MapTensors {
                 .f_sub(&tail.end)?
                 .f_mul(&tail.slope)?
                 .f_add(&tail.place)?;
-            Ok(self
-                .from_unit(&value)?
-                .f_clamp(self.unit.least(), f64::MAX)?)
+            Ok(self.of_unit(&value)?.f_clamp(self.unit.least(), f64::MAX)?)
         };
         let values = self.value(scores)?;
         let values = choose_where(&scores.f_lt_tensor(&below.end)?, &on(below)?, &values)?;
@@ -158,7 +156,7 @@ impl MapTensors {
         }
     }
 
-    fn from_unit(&self, places: &Tensor) -> Result<Tensor, ModelError> {
+    fn of_unit(&self, places: &Tensor) -> Result<Tensor, ModelError> {
         match self.unit {
             Unit::Plain | Unit::Count => Ok(places.shallow_clone()),
             Unit::Logarithm { .. } => Ok(places.f_exp()?),

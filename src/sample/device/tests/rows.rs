@@ -1,5 +1,11 @@
 //! A table with every kind of column, row by row: what the network reads, and how often anything is copied.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers"
+)]
+
 use super::super::step::{Step, StepOptions};
 use super::super::{BLOCK_ROWS, beginnings};
 use super::{exchange, numbers};

@@ -186,22 +186,38 @@ fn products_time(products: &[[i64; 4]], steps: usize, threads: usize) -> Duratio
             .map(|_| {
                 scope.spawn(|| {
                     tch::set_num_threads(1);
+                    let most =
+                        |of: fn(&[i64; 4]) -> i64| products.iter().map(of).max().unwrap_or(1);
+                    let ones = |shape: &[i64]| Tensor::ones(shape, (Kind::Float, Device::Cpu));
+                    // What is multiplied lies where the product before it lay, so that the cache has it.
+                    let left = ones(&[most(|p| p[0]), most(|p| p[1]), most(|p| p[2])]);
+                    let product = ones(&[most(|p| p[0] * p[1] * p[3])]);
                     let tensors: Vec<[Tensor; 3]> = products
                         .iter()
                         .map(|&[matrices, rows, inner, columns]| {
-                            let ones =
-                                |shape: [i64; 3]| Tensor::ones(shape, (Kind::Float, Device::Cpu));
+                            let left = left.narrow(0, 0, matrices).narrow(1, 0, rows);
+                            let product = product.narrow(0, 0, matrices * rows * columns);
                             [
-                                ones([matrices, rows, inner]),
-                                ones([matrices, inner, columns]),
-                                ones([matrices, rows, columns]),
+                                left.narrow(2, 0, inner),
+                                ones(&[matrices, inner, columns]),
+                                product.view([matrices, rows, columns]),
                             ]
+                            .map(|tensor| {
+                                if matrices == 1 {
+                                    tensor.squeeze_dim(0)
+                                } else {
+                                    tensor
+                                }
+                            })
                         })
                         .collect();
                     time(|| {
                         for _ in 0..steps {
                             for [left, right, product] in &tensors {
-                                let _ = left.bmm_out(product, right);
+                                let _ = match left.dim() {
+                                    2 => left.mm_out(product, right),
+                                    _ => left.bmm_out(product, right),
+                                };
                             }
                         }
                     })
